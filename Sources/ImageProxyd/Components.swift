@@ -52,10 +52,21 @@ struct Components: Sendable {
             isReady: { [workers, drain] in
                 !drain.isDraining && (configuration.transform.isolation == .none || workers.isReady)
             })
-        let images = { imageHandler($0, configuration, files, parser, pipeline, limit) }
+        let targets = configuration.cache.memory.limits.maxTargets
+        let aliases = AliasTable(
+            capacity: targets,
+            share: MemoryShare(of: memory, dividedBy: Self.imageShare, atLeast: Self.minImageBytes))
+        let facts = AliasTable(
+            capacity: targets / 8,
+            share: MemoryShare(of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes))
+        let images = { (route: Metric.Route, foreign: ForeignRoute?) in
+            imageHandler(
+                route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit)
+        }
         return RouteSet(
             routes: Routes(
-                images: images(.img), information: images(.info), sharing: Self.sharing(configuration),
+                images: images(.img, nil), information: images(.info, nil),
+                foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
                 status: status, showsMetrics: try Self.showsMetrics(configuration)),
             adminRoutes: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
@@ -108,20 +119,16 @@ struct Components: Sendable {
     }
 
     private func imageHandler(
-        _ route: Metric.Route, _ configuration: ProxyConfiguration, _ files: NamedFiles,
+        _ route: Metric.Route, _ foreign: ForeignRoute?, _ aliases: AliasTable,
+        _ configuration: ProxyConfiguration, _ files: NamedFiles,
         _ parser: ImageRequestParser, _ pipeline: ImagePipeline, _ limit: ClientLimit
     ) -> ImageHandler {
-        let targets = configuration.cache.memory.limits.maxTargets
-        let share =
-            route == .img
-            ? MemoryShare(of: memory, dividedBy: Self.imageShare, atLeast: Self.minImageBytes)
-            : MemoryShare(of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes)
         return ImageHandler(
-            route: route, pipeline: pipeline, parser: parser, failures: failures,
+            route: route, foreign: foreign, pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: Clock.now,
+            aliases: aliases, clock: Clock.now,
             reportError: { [logger] in logger.error("\($0)") })
     }
 

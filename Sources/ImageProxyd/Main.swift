@@ -12,6 +12,7 @@ struct Main: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
-            SignCommand.self, TransformsCommand.self, CheckSandboxCommand.self, WorkerCommand.self,
+            SignCommand.self, TranslateCommand.self, TransformsCommand.self, CheckSandboxCommand.self,
+            WorkerCommand.self,
         ])
 }

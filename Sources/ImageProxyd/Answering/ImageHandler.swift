@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cache
+import Dialects
 import Freshness
 internal import HTTPServer
 import Loading
@@ -13,6 +14,8 @@ import Request
 /// pipeline.
 final class ImageHandler: Sendable {
     private let route: Metric.Route
+    /// Whose URLs these are; nil for ours.
+    private let foreign: ForeignRoute?
     private let pipeline: ImagePipeline
     private let parser: ImageRequestParser
     private let failures: FailureMemory
@@ -33,24 +36,25 @@ final class ImageHandler: Sendable {
 
     /// - Parameters:
     ///   - route: `img` for pictures, `info` for facts about them.
-    ///   - maxTargets: the maximum number of targets stored with their answers' heads.
-    ///   - targetShare: how many bytes those may take.
+    ///   - foreign: whose URLs are answered; nil for ours.
+    ///   - aliases: the targets stored with their answers' heads.
     ///   - reportError: receives internal failures, for the log; clients get no details.
     init(
-        route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
+        route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        maxTargets: Int, targetShare: MemoryShare, clock: @escaping @Sendable () -> Int64,
+        aliases: AliasTable, clock: @escaping @Sendable () -> Int64,
         reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
+        self.foreign = foreign
         self.pipeline = pipeline
         self.parser = parser
         self.failures = failures
         self.automatic = automatic
         self.loops = loops
         self.limit = limit
-        aliases = AliasTable(capacity: maxTargets, share: targetShare)
+        self.aliases = aliases
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints
@@ -91,9 +95,9 @@ final class ImageHandler: Sendable {
     private func storedAnswer(
         to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
     ) -> StoredAnswer {
-        guard route == .img, case .success(let imageRequest) = checked, !carriesDirectives(request) else {
-            return .unknown
-        }
+        guard route == .img, case .success(let imageRequest) = checked, !imageRequest.isInformation,
+            !carriesDirectives(request)
+        else { return .unknown }
         return pipeline.lookUpCached(imageRequest)
     }
 
@@ -210,12 +214,13 @@ final class ImageHandler: Sendable {
         if let fault = error.fault { reportError(fault) }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
-            error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
-            isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
+            error, to: request, status: foreignStatus(of: error),
+            isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
         let source =
             parsed?.source
-            ?? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) })
+            ?? (foreign == nil
+                ? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
         response.note = ExchangeNote(error, source: source)
         return response
     }
@@ -269,10 +274,19 @@ final class ImageHandler: Sendable {
         do {
             if route == .info { return try parser.parseInformation(target: target, at: clock()) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
+            if let foreign {
+                return try foreign.read(target, by: parser, at: clock(), dpr: hint) { acceptClass(of: request) }
+            }
             return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
         } catch {
             throw PipelineError(error)
         }
+    }
+
+    /// The status that the other proxy's clients expect; nil for ours.
+    private func foreignStatus(of error: PipelineError) -> Int? {
+        guard let foreign, foreign.hasOwnErrors else { return nil }
+        return foreign.dialect.compatibleStatus(of: error.row.status)
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {

@@ -69,7 +69,7 @@ struct ImageHeads {
         if let modified = record.modified { lines.append(.lastModified) { modified.append(to: &$0) } }
         lines.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
         if request.delivery.isDownload || request.delivery.filename != nil {
-            lines.append(.contentDisposition, text: Self.disposition(request.delivery))
+            lines.append(.contentDisposition, text: Self.disposition(request.delivery, format))
             lines.append(Self.always)
         } else {
             lines.append(Self.shown)
@@ -102,9 +102,13 @@ struct ImageHeads {
     }()
 
     /// How a browser shows or saves the image (RFC 6266); a name beyond ASCII is sent in both forms.
-    static func disposition(_ delivery: Delivery) -> String {
+    ///
+    /// `.*` at the end of the name becomes the format's extension.
+    static func disposition(_ delivery: Delivery, _ format: ImageFormat? = nil) -> String {
         let type = delivery.isDownload ? "attachment" : "inline"
-        guard let name = delivery.filename else { return type }
+        guard let given = delivery.filename else { return type }
+        let name =
+            format.map { given.hasSuffix(".*") ? given.dropLast() + $0.row.fileExtension : given[...] } ?? given[...]
         let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
         let ascii = name.map { character in
             switch character {

@@ -141,11 +141,13 @@ struct ResponseMapping: Sendable {
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
-        _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, isHinted: Bool = false,
+        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool, isHinted: Bool = false,
         remembered seconds: Int64?, placeholder: Placeholder? = nil,
         forwarding: ForwardingRecord.Outcome? = nil
     ) -> HTTPResponse {
-        var response = Self.problem(ProblemDocument(error), context: ExchangeContext(route))
+        var document = ProblemDocument(error)
+        document.status = status ?? document.status
+        var response = Self.problem(document, context: ExchangeContext(route))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
         if let forwarding {

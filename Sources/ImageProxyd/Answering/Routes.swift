@@ -8,17 +8,21 @@ final class Routes: Sendable {
     private let images: ImageHandler
     /// The same for facts about images.
     private let information: ImageHandler
+    /// Those for other proxies' URLs, the longest path first; ours come before them.
+    private let foreign: [(route: ForeignRoute, handler: ImageHandler)]
     private let sharing: SharingPolicy
     private let status: StatusHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
     private let showsMetrics: Bool
 
     init(
-        images: ImageHandler, information: ImageHandler, sharing: SharingPolicy, status: StatusHandler,
+        images: ImageHandler, information: ImageHandler,
+        foreign: [(route: ForeignRoute, handler: ImageHandler)] = [], sharing: SharingPolicy, status: StatusHandler,
         showsMetrics: Bool
     ) {
         self.images = images
         self.information = information
+        self.foreign = foreign.sorted { $0.route.prefix.count > $1.route.prefix.count }
         self.sharing = sharing
         self.status = status
         self.showsMetrics = showsMetrics
@@ -36,6 +40,7 @@ final class Routes: Sendable {
         switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
         case .img: return images.answersAtOnce(request, with: &response)
         case .info: return information.answersAtOnce(request, with: &response)
+        case .other: return foreignHandler(of: request)?.answersAtOnce(request, with: &response) ?? false
         default: return false
         }
     }
@@ -47,6 +52,7 @@ final class Routes: Sendable {
             response.note = ExchangeNote(path: InlineText("*"))
             return .now(response)
         }
+        if route == .other, let handler = foreignHandler(of: request) { return answer(request, by: handler) }
         guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
         switch request.method {
         case .get, .head: break
@@ -66,6 +72,26 @@ final class Routes: Sendable {
             return .later(context: ExchangeContext(.metrics).packed) { [status] in
                 status.metrics(for: request)
             }
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, by handler: ImageHandler) -> HTTPAnswer {
+        switch request.method {
+        case .get, .head: return handler.answer(request)
+        case .options:
+            var response = sharing.options(for: request, allow: Self.allowed)
+            response.context = ExchangeContext(.img).packed
+            return .now(response)
+        default: return .now(Self.methodNotAllowed(.img))
+        }
+    }
+
+    /// Hot path: the handler of another proxy's URLs whose path fits.
+    private func foreignHandler(of request: HTTPRequest) -> ImageHandler? {
+        guard !foreign.isEmpty else { return nil }
+        return unsafe request.withTarget { target in
+            for (route, handler) in foreign where unsafe route.leads(to: target) { return handler }
+            return nil
         }
     }
 

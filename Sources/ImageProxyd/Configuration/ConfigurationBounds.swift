@@ -29,6 +29,7 @@ extension ProxyConfiguration {
         failedURLs.bounds(&check)
         fetch.bounds(&check)
         originBounds(&check)
+        dialectBounds(&check)
         transform.bounds(&check)
         limits.bounds(&check)
         formats.bounds(&check)
@@ -47,6 +48,19 @@ extension ProxyConfiguration {
     private func originBounds(_ check: inout ConfigurationCheck) {
         for error in OriginRules.problems(of: origins, secrets: .checking) {
             check.reportError("origins.\(error.index).\(error.key)", error.reason)
+        }
+    }
+
+    /// The dialects' own settings are checked once their files are read.
+    private func dialectBounds(_ check: inout ConfigurationCheck) {
+        for (index, dialect) in dialects.enumerated() {
+            let isPath = dialect.prefix.hasPrefix("/") && dialect.prefix.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            check.require(
+                "dialects.\(index).prefix", dialect.prefix, isPath && !dialect.prefix.contains("?"),
+                allowed: "a path such as / or /old")
+            check.require(
+                "dialects.\(index).prefix", dialect.prefix,
+                dialects.count { $0.prefix == dialect.prefix } == 1, allowed: "another path for each dialect")
         }
     }
 

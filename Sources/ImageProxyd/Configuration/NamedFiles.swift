@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialects
 import Glibc
 import Imaging
 import Origins
@@ -21,6 +22,8 @@ struct NamedFiles: Sendable {
     let watermarks: [String: WatermarkImage]
     /// The rules for origins, with the secrets that they name.
     let origins: OriginRules
+    /// The dialects, by their paths.
+    let dialects: [ForeignRoute]
 
     /// The minimum number of bytes of a token, so that it can't be guessed.
     private static let minTokenBytes = 16
@@ -56,6 +59,11 @@ struct NamedFiles: Sendable {
         }
         self.watermarks = watermarks
         origins = reader.rules(configuration.origins)
+        var dialects: [ForeignRoute] = []
+        for (index, dialect) in configuration.dialects.enumerated() {
+            if let route = reader.route(dialect, at: index) { dialects.append(route) }
+        }
+        self.dialects = dialects
         guard reader.issues.isEmpty else { throw ConfigurationError(issues: reader.issues) }
     }
 
@@ -139,6 +147,20 @@ private struct Reader {
                 ConfigurationIssue(path: "origins.\($0.index).\($0.key)", problem: $0.reason)
             }
             return .none
+        }
+    }
+
+    /// A dialect with the contents of its files.
+    mutating func route(_ configuration: DialectConfiguration, at index: Int) -> ForeignRoute? {
+        let path = "dialects.\(index)"
+        do throws(TranslationError) {
+            guard let dialect = try configuration.dialect(reading: { secret("\(path).keys", $0, least: 1) }) else {
+                return nil
+            }
+            return ForeignRoute(
+                dialect: dialect, prefix: configuration.prefix, hasOwnErrors: configuration.compatibleErrors)
+        } catch {
+            return refuse("\(path).\(error.option)", error.reason)
         }
     }
 

@@ -43,6 +43,8 @@ struct ProxyConfiguration: Sendable, Hashable, Codable {
     var security = SecuritySection()
     /// Named bundles of parameters: `{"thumb": {"transform": "resize:200x200:cover", "quality": 70}}`. Default none.
     var presets: [String: Preset] = [:]
+    /// URLs of other image proxies that are understood, each below a path (see docs/moving). Default none.
+    var dialects: [DialectConfiguration] = []
     /// Images that stand in for failed sources: paths of files by name. Default none.
     var placeholders: [String: String] = [:]
     /// Images that `watermark` lays over others: paths of files by name. Default none.

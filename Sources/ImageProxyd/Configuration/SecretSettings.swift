@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Settings whose invalid values are not shown: they contain secrets, or secrets are pasted there by mistake.
 enum SecretSettings {
-    private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins"]
+    private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins", "dialects"]
 
     /// A secret has at least so many bytes: a shorter text is none.
     private static let leastBytes = 16
@@ -35,6 +35,7 @@ extension ProxyConfiguration {
         var shown = self
         shown.security.keys = security.keys.map { SecretSettings.isPlace($0) ? $0 : "***" }
         if !admin.token.isEmpty, !SecretSettings.isPlace(admin.token) { shown.admin.token = "***" }
+        shown.dialects = dialects.map(\.withoutSecrets)
         return shown
     }
 }

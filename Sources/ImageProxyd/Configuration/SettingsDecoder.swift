@@ -11,7 +11,11 @@ struct SettingsDecoder {
         try value(type, from: json, at: [])
     }
 
-    fileprivate static func value<Value: Decodable>(
+    /// The whole value that a decoder of settings reads.
+    static func json(of decoder: any Decoder) -> JSONValue? { (decoder as? TreeDecoder)?.json }
+
+    /// Decodes a part of a tree of settings.
+    static func value<Value: Decodable>(
         _ type: Value.Type, from json: JSONValue, at path: [any CodingKey]
     ) throws -> Value {
         // As in the parameter `format`.
@@ -63,7 +67,7 @@ struct SettingsDecoder {
         return texts.count == type.allCases.count ? texts : nil
     }
 
-    fileprivate static func mismatch(_ allowed: String, at path: [any CodingKey]) -> DecodingError {
+    static func mismatch(_ allowed: String, at path: [any CodingKey]) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "expected " + allowed))
     }
 

@@ -5,11 +5,51 @@
 /// A dialect is a pure function from a target to parameters of `/img`, which its parser then checks like any
 /// others: a foreign URL can't reach a source, a size or an option that `/img` would refuse.
 package protocol Dialect: Sendable {
+    /// The settings that the other proxy has, too.
+    associatedtype Settings: DialectSettings
+
     /// The name in the configuration, such as `imgproxy`.
     static var name: String { get }
+
+    /// Prepares a dialect.
+    ///
+    /// - Parameter keys: the bytes of the files that `settings.secretFiles` names, without a final newline.
+    /// - Throws: what is wrong with which setting.
+    init(_ settings: Settings, keys: [[UInt8]]) throws(TranslationError)
 
     /// Says what a target means.
     ///
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
     func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
+
+    /// The status that the other proxy has for what is answered with this one here.
+    func compatibleStatus(of status: Int) -> Int
+}
+
+extension Dialect {
+    package func compatibleStatus(of status: Int) -> Int { status }
+}
+
+/// The settings of a dialect; the names of its properties are the keys in the configuration.
+package protocol DialectSettings: Sendable, Hashable, Codable {
+    /// The defaults.
+    init()
+
+    /// The paths of files with secrets, in the order in which a dialect takes their bytes.
+    var secretFiles: [String] { get }
+}
+
+extension DialectSettings {
+    package var secretFiles: [String] { [] }
+}
+
+/// All dialects.
+package enum DialectRegistry {
+    /// In the order of the documentation.
+    package static let all: [any Dialect.Type] = [
+        ImgproxyDialect.self, Thumbor.self, Imaginary.self, Weserv.self, Cloudflare.self, Imgix.self, NextJS.self,
+    ]
+
+    /// The dialect of this name.
+    package static func named(_ name: String) -> (any Dialect.Type)? { all.first { $0.name == name } }
 }

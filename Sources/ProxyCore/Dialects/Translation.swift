@@ -79,6 +79,6 @@ package struct Translation: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static let plain = Array("-._~:,/@".utf8)
+    private static let plain = Array("-._~:,/@=*()!".utf8)
     private static let digits = Array("0123456789ABCDEF".utf8)
 }

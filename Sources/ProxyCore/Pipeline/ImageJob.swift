@@ -158,6 +158,11 @@ struct ImageJob: Sendable {
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
         if let refreshed { source = refreshed } else { source = try await usableSource() }
+        if request.plan?.skipped.contains(source.record.format) == true, request.mayPassThrough,
+            pipeline.mayPass(source.record)
+        {
+            return try await made(by: nil).image(of: source)
+        }
         // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
         guard request.plan == nil, !pipeline.mayPass(source.record) else {
             return try await image(of: source)
@@ -170,9 +175,12 @@ struct ImageJob: Sendable {
     }
 
     /// The same for a source that must not go out as it is.
-    private var rasterized: ImageJob {
+    private var rasterized: ImageJob { made(by: pipeline.configuration.rasterPlan) }
+
+    /// The same by another plan, or by none.
+    private func made(by plan: RenderPlan?) -> ImageJob {
         var job = withoutStream
-        job.request = request.made(by: pipeline.configuration.rasterPlan)
+        job.request = request.made(by: plan)
         job.token = token.extended(to: job.request.resultKey)
         return job
     }

@@ -39,6 +39,12 @@ extension PipelineError {
                 "'\(name)' changes the picture, which security.onlyPresets leaves to preset=NAME, also in "
                     + "signed URLs")
         case .urlExpired: self = .urlExpired
+        case .untranslated(let option, let reason):
+            self = Self.untranslated.about(option).saying(option.isEmpty ? reason : "'\(option)': \(reason)")
+        case .foreignOptionForbidden(let option, let reason):
+            self = Self.foreignOptionForbidden.about(option).saying("'\(option)': \(reason)")
+        case .foreignSignature(let reason): self = Self.signatureMismatch.saying(reason)
+        case .notFound(let reason): self = Self.nothingThere.saying(reason)
         }
     }
 

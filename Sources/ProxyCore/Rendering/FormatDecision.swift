@@ -54,6 +54,7 @@ struct FormatDecision {
             return format
         case .source, .information:
             return isWritable(header.format) && fits(result, header.format) && losesNothing(header.format)
+                && (!plan.keepsAlpha || holdsAlpha(of: result, header.format))
                 ? header.format : try fallback(for: result)
         case .automatic(let preferred):
             if let chosen = preferred.first(where: { canHold(result, $0) && isWritable($0) }) {

@@ -108,7 +108,8 @@ package struct WorkEstimate {
         static let factors: [String: Double] = [
             Crop.name: 0, Flip.name: 0.1, Trim.name: 0.7, Pad.name: 0.3, Extend.name: 0.5, Rotate.name: 2.4,
             Round.name: 5, Mask.name: 2, Blur.name: 5.2, Sharpen.name: 6.2, Pixelate.name: 0.5,
-            Watermark.name: 2,
+            Watermark.name: 2, Convolve.name: 12, Noise.name: 4, Equalize.name: 2.2, Modulate.name: 8,
+            Inset.name: 0, Delay.name: 0,
             Text.name: 0.3, Speed.name: 0, Loop.name: 0, Reverse.name: 0,
         ]
         /// The colour operations.

@@ -23,6 +23,10 @@ struct ImageParameters {
     var transform: String?
     var format: String?
     var quality: Int?
+    /// Qualities of single formats, in place of the configured ones.
+    var qualities: [ImageFormat: Int] = [:]
+    /// Formats of sources that are sent as they are unless a format is wanted.
+    var skipped: [ImageFormat] = []
     var isLossless: Bool?
     var isProgressive: Bool?
     var metadata: RenderPlan.MetadataPolicy?
@@ -60,7 +64,10 @@ struct ImageParameters {
         "transform": { (draft, value) throws(ImageRequestError) in draft.transform = value },
         "format": { (draft, value) throws(ImageRequestError) in draft.format = value },
         "quality": { (draft, value) throws(ImageRequestError) in
-            draft.quality = try integer("quality", value, in: 1...100)
+            (draft.quality, draft.qualities) = try qualities(value)
+        },
+        "skip": { (draft, value) throws(ImageRequestError) in
+            draft.skipped = try formats("skip", value[...], separator: ",")
         },
         "lossless": { (draft, value) throws(ImageRequestError) in
             draft.isLossless = try flag("lossless", value)
@@ -113,7 +120,7 @@ struct ImageParameters {
     /// Whether any parameter requires other bytes than the source's.
     var requestsEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
-            || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
+            || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
     }
 
     private static func sourceURL(_ value: String) throws(ImageRequestError) -> SourceURL {
@@ -122,6 +129,48 @@ struct ImageParameters {
         } catch {
             throw ImageRequestError(error, in: value)
         }
+    }
+
+    /// A quality for all formats, `webp:60` for one, or both, separated by commas.
+    private static func qualities(
+        _ value: String
+    ) throws(ImageRequestError) -> (all: Int?, each: [ImageFormat: Int]) {
+        var all: Int?
+        var each: [ImageFormat: Int] = [:]
+        for (position, piece) in TextPieces(of: value[...], at: UInt8(ascii: ",")) {
+            let parts = piece.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 1, position == 0 {
+                all = try integer("quality", String(piece), in: 1...100)
+                continue
+            }
+            let names = try formats("quality", parts[0], separator: "+")
+            guard parts.count == 2, names.count == 1, names[0].hasQuality, each[names[0]] == nil else {
+                throw .invalidParameter(
+                    name: "quality", position: position,
+                    reason: "a number, or one for each of some formats that have one, such as 75,webp:60")
+            }
+            each[names[0]] = try integer("quality", String(parts[1]), in: 1...100)
+        }
+        return (all, each)
+    }
+
+    /// Names of formats, each once.
+    static func formats(
+        _ name: String, _ value: Substring, separator: Character
+    ) throws(ImageRequestError) -> [ImageFormat] {
+        var formats: [ImageFormat] = []
+        for text in value.split(separator: separator, omittingEmptySubsequences: false) {
+            guard let format = ImageFormat(rawValue: text == "jpg" ? "jpeg" : String(text)),
+                !formats.contains(format)
+            else {
+                throw .invalidParameter(
+                    name: name, position: 0,
+                    reason: "'\(text.excerpt)' is no format, or there twice; formats are "
+                        + ImageFormat.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            formats.append(format)
+        }
+        return formats
     }
 
     /// Digits only: no sign, no space, no exponent.

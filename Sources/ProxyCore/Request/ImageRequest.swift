@@ -73,8 +73,8 @@ package struct ImageRequest: Sendable {
         subject = Subject(source, plan, rule)
     }
 
-    /// Returns a request for another transform of the same source.
-    package func made(by plan: RenderPlan) -> ImageRequest {
+    /// Returns a request for another transform of the same source, or for none.
+    package func made(by plan: RenderPlan?) -> ImageRequest {
         var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
         request.workLimit = workLimit
@@ -104,7 +104,7 @@ package struct ImageRequest: Sendable {
             switch plan.format {
             case .automatic(let formats): "auto \(names(formats)) avif<\(plan.avifMaxPixels)"
             case .explicit(let format): format.rawValue
-            case .source: "source"
+            case .source: plan.keepsAlpha ? "source-alpha" : "source"
             case .information: "information"
             }
         let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
@@ -117,7 +117,7 @@ package struct ImageRequest: Sendable {
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
-            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")\(plan.isLinear ? "\nlinear light" : "")
+            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")\(plan.isLinear ? "\nlinear light" : "")\(plan.skipped.isEmpty ? "" : "\nskipped \(names(plan.skipped))")
             """
     }
 

@@ -24,4 +24,12 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     case presetRequired(String)
     /// The URL's time is over.
     case urlExpired
+    /// An option of another proxy's URL can't be translated.
+    case untranslated(option: String, reason: String)
+    /// The settings do not allow an option of another proxy's URL.
+    case foreignOptionForbidden(option: String, reason: String)
+    /// The signature of another proxy's URL is missing or wrong.
+    case foreignSignature(reason: String)
+    /// There is nothing at a path below the prefix of another proxy's URLs.
+    case notFound(reason: String)
 }

@@ -19,7 +19,16 @@ extension ImageRequestParser {
         plan.pipeline = try pipeline(from: draft)
         plan.format = try formatChoice(draft.format, accept: accept)
         try refuseMeaningless(&draft, plan.format)
-        plan.quality = draft.quality ?? explicitDefault(plan.format)
+        plan.qualities.merge(draft.qualities) { $1 }
+        plan.quality = draft.quality
+        if case .explicit(let format) = plan.format {
+            plan.quality = draft.qualities[format] ?? draft.quality ?? qualities[format]
+        } else if let all = draft.quality, !draft.qualities.isEmpty {
+            for format in plan.qualities.keys where draft.qualities[format] == nil { plan.qualities[format] = all }
+            plan.quality = nil
+        }
+        plan.keepsAlpha = draft.format == Self.sourceWithAlpha
+        plan.skipped = draft.skipped
         plan.isLossless = draft.isLossless ?? false
         guard !plan.isLossless || draft.maxBytes == nil else {
             throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
@@ -51,6 +60,7 @@ extension ImageRequestParser {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
                 draft.isLossless = nil
             }
+            // That of another format says nothing of this one.
             if draft.quality != nil, !format.hasQuality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
                 draft.quality = nil
@@ -108,21 +118,24 @@ extension ImageRequestParser {
         return images
     }
 
-    /// `quality=80` and no quality at all are one result where 80 is the format's default.
-    private func explicitDefault(_ choice: RenderPlan.FormatChoice) -> Int? {
-        guard case .explicit(let format) = choice else { return nil }
-        return qualities[format]
-    }
+    /// The source's own format, unless that would lose transparency.
+    private static let sourceWithAlpha = "source-alpha"
+    private static let automatic = "auto:"
 
     func formatChoice(
         _ name: String?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> RenderPlan.FormatChoice {
         switch name {
         case nil, "auto": return .automatic(accept().formats)
-        case "source": return .source
+        case "source", Self.sourceWithAlpha: return .source
+        case let name? where name.hasPrefix(Self.automatic):
+            let wanted = try ImageParameters.formats(
+                "format", name.dropFirst(Self.automatic.count), separator: "+")
+            let accepted = accept().formats
+            return .automatic(wanted.filter(accepted.contains))
         case let name?:
             guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
-                let allowed = ["auto", "source"] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+                let allowed = ["auto", "source", Self.sourceWithAlpha] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
                 throw .invalidParameter(
                     name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
             }

@@ -50,7 +50,23 @@ package final class ImageRequestParser: Sendable {
         query: some Collection<UInt8>, isSigned: Bool = false, at now: Int64 = 0, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        var draft = try draft(of: QueryString(parsing: query, knowing: Self.parameterNames.contains))
+        let query = try QueryString(parsing: query, knowing: Self.parameterNames.contains)
+        return try parse(query: query, isSigned: isSigned, at: now, dpr: dpr, accept: accept)
+    }
+
+    /// Reads parameters that stand for another proxy's URL, whose signature has been checked.
+    package func parse(
+        translated query: QueryString, isSigned: Bool, at now: Int64, dpr: ScreenHint? = nil,
+        accept: () -> AcceptClass
+    ) throws(ImageRequestError) -> ImageRequest {
+        guard isSigned || !policy.signatures.isRequired else { throw .signatureRequired }
+        return try parse(query: query, isSigned: isSigned, at: now, dpr: dpr, accept: accept)
+    }
+
+    private func parse(
+        query: QueryString, isSigned: Bool, at now: Int64, dpr: ScreenHint?, accept: () -> AcceptClass
+    ) throws(ImageRequestError) -> ImageRequest {
+        var draft = try draft(of: query)
         let isHinted = try applyScreenHint(dpr, to: &draft)
         let url = try check(draft, isSigned: isSigned, at: now)
         let plan = try plan(from: draft, accept: accept)
@@ -112,8 +128,24 @@ package final class ImageRequestParser: Sendable {
     package func parseInformation(target: [UInt8], at now: Int64) throws(ImageRequestError) -> ImageRequest {
         let outcome = try policy.signatures.check(target)
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
+        let parameters = try QueryString(parsing: query, knowing: Self.informative.contains)
+        return try parseInformation(parameters, isSigned: outcome.isSigned, at: now)
+    }
+
+    /// The same for parameters that stand for another proxy's URL.
+    package func parseInformation(
+        translated query: QueryString, isSigned: Bool, at now: Int64
+    ) throws(ImageRequestError) -> ImageRequest {
+        guard isSigned || !policy.signatures.isRequired else { throw .signatureRequired }
+        let informative = query.items.filter { Self.informative.contains($0.name) }
+        return try parseInformation(QueryString(items: informative), isSigned: isSigned, at: now)
+    }
+
+    private func parseInformation(
+        _ query: QueryString, isSigned: Bool, at now: Int64
+    ) throws(ImageRequestError) -> ImageRequest {
         var draft = ImageParameters()
-        for item in try QueryString(parsing: query, knowing: Self.informative.contains).items {
+        for item in query.items {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
                 throw .unknownParameter(
                     name: item.name.excerpt,
@@ -123,8 +155,8 @@ package final class ImageRequestParser: Sendable {
         }
         var plan = rasterPlan
         plan.format = .information
-        let url = try check(draft, isSigned: outcome.isSigned, at: now)
-        return try request(for: url, plan, draft, isSigned: outcome.isSigned)
+        let url = try check(draft, isSigned: isSigned, at: now)
+        return try request(for: url, plan, draft, isSigned: isSigned)
     }
 
     private static let informative: Set<String> = [

@@ -10,6 +10,12 @@ package struct QueryString: Sendable {
         package var name: String
         /// The value, decoded.
         package var value: String
+
+        /// Wraps a name and a value.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The pairs in their order.
@@ -18,6 +24,11 @@ package struct QueryString: Sendable {
     /// The maximum number of parameters of one query. There are fewer known ones, so a longer query has an
     /// unknown or a repeated one.
     static let maxItems = 32
+
+    /// Wraps pairs with different names.
+    package init(items: [Item]) {
+        self.items = items
+    }
 
     /// Parses the bytes after `?`.
     ///

@@ -8,7 +8,7 @@ package struct Cloudflare: Dialect {
     package static let name = "cloudflare"
 
     /// The settings of the dialect.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// The URL that a source's path is appended to, such as `https://www.example.org/`; without one only
         /// absolute URLs are sources.
         package var base = ""

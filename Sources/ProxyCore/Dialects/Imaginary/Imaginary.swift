@@ -8,7 +8,7 @@ package struct Imaginary: Dialect {
     package static let name = "imaginary"
 
     /// The settings.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// Files with the keys; without any, everything is allowed that `security` allows.
         package var keys: [String] = []
         /// Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves as `key` (`-key`).
@@ -20,6 +20,8 @@ package struct Imaginary: Dialect {
 
         /// Creates the default settings.
         package init() {}
+
+        package var secretFiles: [String] { keys }
     }
 
     let settings: Settings

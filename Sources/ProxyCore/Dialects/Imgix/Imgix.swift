@@ -5,7 +5,7 @@ package struct Imgix: Dialect {
     package static let name = "imgix"
 
     /// The settings of the dialect.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// The URL that the path is appended to, such as `https://bucket.example.org/`; without one the path is a
         /// percent-encoded URL, as at a web proxy source.
         package var base = ""
@@ -16,6 +16,8 @@ package struct Imgix: Dialect {
 
         /// Creates the default settings.
         package init() {}
+
+        package var secretFiles: [String] { keys }
     }
 
     private let base: SourceBase?

@@ -8,7 +8,7 @@ package struct ImgproxyDialect: Dialect {
     package static let name = "imgproxy"
 
     /// The settings that the original has, too.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// Keys of signatures: paths of files, each holding what `IMGPROXY_KEY` holds: hexadecimal digits.
         /// Default none: anything stands in the signature's place.
         package var keys: [String] = []
@@ -45,18 +45,60 @@ package struct ImgproxyDialect: Dialect {
 
         /// The defaults.
         package init() {}
+
+        package var secretFiles: [String] { keys + salts }
     }
 
     let settings: Settings
     private let keys: [(key: SymmetricKey, salt: [UInt8])]
 
     /// Prepares a dialect.
-    /// - Parameters:
-    ///   - keys: the keys' bytes.
-    ///   - salts: their salts', as many.
-    package init(_ settings: Settings, keys: [[UInt8]] = [], salts: [[UInt8]] = []) {
+    ///
+    /// - Parameter keys: the keys' digits, and then their salts'.
+    package init(_ settings: Settings, keys: [[UInt8]] = []) throws(TranslationError) {
         self.settings = settings
-        self.keys = zip(keys, salts).map { (SymmetricKey(data: $0), $1) }
+        guard settings.keys.count == settings.salts.count, keys.count == settings.secretFiles.count else {
+            throw TranslationError(.invalid, "salts", "there is one for each key")
+        }
+        var secrets: [[UInt8]] = []
+        for (index, text) in keys.enumerated() {
+            guard let secret = Self.bytes(ofDigits: text) else {
+                let isKey = index < settings.keys.count
+                throw TranslationError(.invalid, isKey ? "keys" : "salts", "a file does not hold hexadecimal digits")
+            }
+            secrets.append(secret)
+        }
+        self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (SymmetricKey(data: $0), $1) }
+        for name in settings.presets.keys.sorted() {
+            var options = ImgproxyOptions()
+            do throws(TranslationError) {
+                try apply(preset: name, to: &options, [])
+            } catch {
+                throw TranslationError(.invalid, "presets.\(name)", "\(error.option): \(error.reason)")
+            }
+        }
+    }
+
+    private static func bytes(ofDigits text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: text.count, by: 2) {
+            let digits = text[index..<index + 2]
+            guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    /// Invalid and expired URLs are 404 there, and pictures that can't be read 422.
+    package func compatibleStatus(of status: Int) -> Int {
+        switch status {
+        case 400, 410: 404
+        case 415: 422
+        default: status
+        }
     }
 
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
@@ -215,34 +257,5 @@ package struct ImgproxyDialect: Dialect {
         }
         let hint = suggestion(for: name, among: ImgproxyOption.byName.keys).map { "; \($0)" } ?? ""
         return TranslationError(.invalid, name.excerpt, "there is no such option\(hint)")
-    }
-}
-
-extension ImgproxyDialect {
-    /// What is wrong with the presets: the name of each, and why.
-    package var problems: [(preset: String, error: TranslationError)] {
-        settings.presets.sorted { $0.key < $1.key }.compactMap { name, text in
-            var options = ImgproxyOptions()
-            do throws(TranslationError) {
-                try apply(preset: name, text, to: &options, [])
-                return nil
-            } catch {
-                return (name, error)
-            }
-        }
-    }
-
-    /// Decodes the text of a key's or salt's file: hexadecimal digits.
-    package static func key(from text: [UInt8]) -> [UInt8]? {
-        guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            let digits = text[index..<index + 2]
-            guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
     }
 }

@@ -8,7 +8,7 @@ package struct NextJS: Dialect {
     package static let name = "nextjs"
 
     /// The settings of the dialect, as `images` in `next.config.js` has them.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// The URL that a path in `url` is appended to, such as `http://127.0.0.1:3000/`; without one only
         /// absolute URLs are sources.
         package var base = ""

@@ -8,7 +8,7 @@ package struct Thumbor: Dialect {
     package static let name = "thumbor"
 
     /// The settings, with thumbor's defaults.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// Whose URLs these are.
         package enum Flavor: String, Sendable, Hashable, Codable, CaseIterable {
             case thumbor, imagor
@@ -42,6 +42,8 @@ package struct Thumbor: Dialect {
 
         /// Creates the default settings.
         package init() {}
+
+        package var secretFiles: [String] { keys }
     }
 
     let settings: Settings

@@ -155,7 +155,8 @@ extension ThumborPlan {
         },
         "round_corner": { (plan, values) in
             guard let radius = values.first.flatMap({ ThumborPath.count($0[...]) }) else { return false }
-            plan.operations.append("round:\(radius)")
+            let down = values.count > 1 ? ThumborPath.count(values[1][...]) ?? radius : radius
+            plan.operations.append("round:\(radius):ry=\(down)")
             if values.count > 2, let color = color(values[2]) {
                 plan.operations.append("background:\(color)")
             }

@@ -23,10 +23,11 @@ extension ThumborPlan {
 
     /// `round_corner(R[|R2],r,g,b[,1])`: transparent outside only where the last is set and the format has that.
     mutating func addRoundCorner(_ values: [String]) -> Bool {
+        let radii = values.first?.split(separator: "|").compactMap { ThumborPath.count($0) } ?? []
         guard (4...5).contains(values.count), let channels = Self.numbers(Array(values[1...3]), count: 3),
-            let radius = values[0].split(separator: "|").first.flatMap({ ThumborPath.count($0) })
+            (1...2).contains(radii.count)
         else { return false }
-        operations.append("round:\(radius)")
+        operations.append("round:\(radii[0]):ry=\(radii[radii.count - 1])")
         let isTransparent = values.count == 5 && ["1", "true"].contains(values[4].lowercased())
         guard !isTransparent || format == "jpeg" else { return true }
         let color = channels.map { channel in

@@ -35,8 +35,13 @@ struct ThumborPlan {
             operations.append(
                 "flip:" + (options.flipsHorizontally ? "h" : "") + (options.flipsVertically ? "v" : ""))
         }
-        for filter in options.filters { try add(filter) }
+        for filter in options.filters where filter.name == "format" { try add(filter) }
+        for filter in options.filters where filter.name != "format" { try add(filter) }
         addPadding()
+        // The alpha channel is dropped, and what lies under it shows.
+        if format == "jpeg", !isImagor, !operations.contains(where: { $0.hasPrefix("background:") }) {
+            operations.append("opaque")
+        }
         if !operations.isEmpty { output["transform"] = operations.joined(separator: ",") }
         output["format"] = format ?? (settings.autoWebP ? "auto:webp" : "source")
         // The others have none; thumbor ignores it there.
@@ -59,10 +64,10 @@ struct ThumborPlan {
         operations.append("trim:\(Self.threshold(ofTolerance: trim.tolerance))\(corner)")
     }
 
-    /// Thumbor measures the distance of two colours in space, we the largest difference of a channel: √3 times less
-    /// for two greys.
+    /// Thumbor measures the distance of two colours in space, we the largest difference of a channel: √3 times
+    /// less for two greys. Beyond the largest distance it takes none.
     static func threshold(ofTolerance tolerance: Int) -> String {
-        DecimalText.text((min(Double(tolerance), 441) / 3.0.squareRoot()).rounded())
+        tolerance > 441 ? "0" : DecimalText.text((Double(tolerance) / 3.0.squareRoot()).rounded())
     }
 
     /// The wanted part of the source in pixels; nil for all of it.

@@ -5,7 +5,7 @@ package struct Weserv: Dialect {
     package static let name = "weserv"
 
     /// The settings of the dialect.
-    package struct Settings: Sendable, Hashable, Codable {
+    package struct Settings: DialectSettings {
         /// Whether unknown parameters and bad values are ignored, as weserv does, instead of refused.
         package var lenient = false
 

@@ -12,6 +12,10 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package var pipeline: TransformPipeline
     /// Which format to write.
     package var format: FormatChoice
+    /// Whether a result with transparency that the source's own format can't hold becomes PNG.
+    package var keepsAlpha = false
+    /// Formats of sources that are sent as they are, unless the plan names a format.
+    package var skipped: [ImageFormat] = []
     /// Encoder quality 1–100; nil takes the format's default from `qualities`.
     package var quality: Int?
     /// Whether to write losslessly if the format can.

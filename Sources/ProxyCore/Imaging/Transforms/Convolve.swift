@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `convolve:-1_-1_-1_-1_9_-1_-1_-1_-1:3` — mixes each pixel with its neighbours.
-struct Convolve: ImageTransforming {
-    static let name = "convolve"
-    static let summary = "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
-    static let parameters = [values, columns, scale]
+package struct Convolve: ImageTransforming {
+    package static let name = "convolve"
+    package static let summary = "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
+    package static let parameters = [values, columns, scale]
 
     private static let values = TransformParameter(
         "values", .text(limit: 400), .required, "The weights row by row, joined by _; an odd number of rows, at most 7.")
@@ -16,12 +16,12 @@ struct Convolve: ImageTransforming {
 
     private static let mostRows = 7
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let weights: [Double]
     private let width: Int
     private let divisor: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1
@@ -36,7 +36,7 @@ struct Convolve: ImageTransforming {
         }
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()

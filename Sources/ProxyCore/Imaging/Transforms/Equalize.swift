@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `equalize` — spreads the levels.
-struct Equalize: ImageTransforming {
-    static let name = "equalize"
-    static let summary = "Spreads the levels of each channel, so that all of them are about as frequent."
-    static let parameters: [TransformParameter] = []
+package struct Equalize: ImageTransforming {
+    package static let name = "equalize"
+    package static let summary = "Spreads the levels of each channel, so that all of them are about as frequent."
+    package static let parameters: [TransformParameter] = []
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()

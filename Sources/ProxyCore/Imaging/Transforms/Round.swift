@@ -4,7 +4,7 @@
 package struct Round: ImageTransforming {
     package static let name = "round"
     package static let summary = "Rounds corners, with a border along the edge if wanted."
-    package static let parameters = [radius, corners, border, color]
+    package static let parameters = [radius, corners, border, color, vertical]
 
     private static let lengthRange = 0...100_000
     private static let maximal = "max"
@@ -19,9 +19,14 @@ package struct Round: ImageTransforming {
         "The border's width; a percentage is of the shorter side.")
     private static let color = TransformParameter(
         "color", .color, .value(.color(.black)), "The border's colour.")
+    private static let vertical = TransformParameter(
+        "ry", .length(lengthRange), .absent, isScaled: true,
+        "The corners' radius in height, for corners of ellipses: 'radius' is then that in width, each at most half of its side."
+    )
 
     package let arguments: TransformArguments
     private let wantedRadius: Length?
+    private let wantedHeight: Length?
     private let chosenCorners: Set<String>
     private let wantedBorder: Length?
     private let borderColor: PixelColor
@@ -29,6 +34,7 @@ package struct Round: ImageTransforming {
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wantedRadius = arguments.length(Self.radius)
+        wantedHeight = arguments.length(Self.vertical)
         chosenCorners = arguments.words(Self.corners)
         wantedBorder = arguments.length(Self.border)
         borderColor = arguments.color(Self.color) ?? .black
@@ -38,14 +44,18 @@ package struct Round: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
-        let half = Double(min(size.width, size.height)) / 2
-        let radius = min(wantedRadius?.pixels(of: min(size.width, size.height)) ?? half, half)
-        let border = min(wantedBorder?.pixels(of: min(size.width, size.height)) ?? 0, half)
-        let outer = shape(size, inset: 0, radius)
+        let shorter = min(size.width, size.height)
+        let half = Double(shorter) / 2
+        let wide = wantedHeight == nil ? half : Double(size.width) / 2
+        let across = min(wantedRadius?.pixels(of: shorter) ?? wide, wide)
+        let down = wantedHeight.map { min($0.pixels(of: shorter), Double(size.height) / 2) } ?? across
+        let border = min(wantedBorder?.pixels(of: shorter) ?? 0, half)
+        let outer = shape(size, inset: 0, across, down)
         let cover = try context.once(0) { () throws(ImagingError) in try VipsImage.cover(outer.mask(), size) }
         guard border > 0 else { return try image.masked(by: cover) }
         let inner = try context.once(1) { () throws(ImagingError) in
-            try VipsImage.cover(shape(size, inset: border, max(0, radius - border)).mask(), size)
+            try VipsImage.cover(
+                shape(size, inset: border, max(0, across - border), max(0, down - border)).mask(), size)
         }
         let ring = try context.once(2) { () throws(ImagingError) in
             let rest = zip(try cover.samples(), try inner.samples()).map { $0 - min($0, $1) }
@@ -54,7 +64,10 @@ package struct Round: ImageTransforming {
         return try ring.completed(by: image.inColor().masked(by: inner))
     }
 
-    private func shape(_ size: PixelSize, inset: Double, _ radius: Double) -> RoundedRectangle {
-        RoundedRectangle(canvas: size, inset: inset, radius: radius, corners: chosenCorners)
+    private func shape(
+        _ size: PixelSize, inset: Double, _ across: Double, _ down: Double
+    ) -> RoundedRectangle {
+        RoundedRectangle(
+            canvas: size, inset: inset, across: across, down: down, corners: chosenCorners)
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// Settings need what Foundation's types do not offer: the order of declaration, refusal of duplicate names,
 /// and the position of each value in the file.
-package indirect enum JSONValue: Sendable, Equatable {
+package indirect enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     /// A number without fraction and exponent.
@@ -15,7 +15,7 @@ package indirect enum JSONValue: Sendable, Equatable {
     case object([Member])
 
     /// A name and its value.
-    package struct Member: Sendable, Equatable {
+    package struct Member: Sendable, Hashable {
         /// The name.
         package var name: String
         /// The value.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialects
+import Request
+
+/// A path below which URLs of another image proxy are answered.
+struct ForeignRoute: Sendable {
+    let dialect: any Dialect
+    /// What the path begins with, without a slash at its end; the rest begins with one.
+    let prefix: [UInt8]
+    /// Whether errors have the other proxy's status.
+    let hasOwnErrors: Bool
+
+    init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
+        self.dialect = dialect
+        var bytes = Array(prefix.utf8)
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        self.prefix = bytes
+        self.hasOwnErrors = hasOwnErrors
+    }
+
+    /// Hot path: whether a target is below the path.
+    func leads(to target: UnsafeRawBufferPointer) -> Bool {
+        guard target.count > prefix.count, unsafe target[prefix.count] == UInt8(ascii: "/") else {
+            return false
+        }
+        for index in prefix.indices where unsafe target[index] != prefix[index] { return false }
+        return true
+    }
+
+    /// What a target below the path means.
+    func translate(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> Translation {
+        guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
+            throw .notFound(reason: "the path is not UTF-8")
+        }
+        do throws(TranslationError) {
+            return try dialect.translate(ForeignTarget(text, now: now))
+        } catch {
+            throw ImageRequestError(error)
+        }
+    }
+
+    /// What a target means, for an operator: one without the prefix is taken as it is.
+    func translation(of target: String) -> Result<Translation, TranslationError> {
+        let path = String(decoding: prefix, as: UTF8.self)
+        let rest = target.hasPrefix(path + "/") ? String(target.dropFirst(path.count)) : target
+        return Result { () throws(TranslationError) in
+            try dialect.translate(ForeignTarget(rest, now: Clock.now()))
+        }
+    }
+
+    /// Reads a target as a request for an image, or for facts about one.
+    func read(
+        _ target: [UInt8], by parser: ImageRequestParser, at now: Int64,
+        dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
+    ) throws(ImageRequestError) -> ImageRequest {
+        let translation = try translate(target, at: now)
+        let query = QueryString(
+            items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
+        guard translation.answer == .picture else {
+            return try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
+        }
+        return try parser.parse(
+            translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+    }
+}
+
+extension ImageRequestError {
+    /// The error of a URL that has no translation.
+    init(_ error: TranslationError) {
+        switch error.kind {
+        case .invalid, .unsupported: self = .untranslated(option: error.option, reason: error.reason)
+        case .signature: self = .foreignSignature(reason: error.reason)
+        case .forbidden: self = .foreignOptionForbidden(option: error.option, reason: error.reason)
+        case .expired: self = .urlExpired
+        case .notFound: self = .notFound(reason: error.reason)
+        }
+    }
+}
