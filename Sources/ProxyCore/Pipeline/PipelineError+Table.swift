@@ -264,7 +264,7 @@ extension PipelineError {
     static func engineUnavailable(_ text: String) -> PipelineError { noWorker.failed(text) }
 
     /// Something in the daemon itself failed; what, is in the log.
-    static func internalFailure(_ text: String) -> PipelineError { internalError.failed(text) }
+    package static func internalFailure(_ text: String) -> PipelineError { internalError.failed(text) }
 
     private static let unreachableDetail =
         "its name does not resolve, nothing answers there, or its address is in a private network that "

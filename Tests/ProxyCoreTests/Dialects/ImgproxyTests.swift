@@ -30,7 +30,7 @@ struct ImgproxyTests {
             ("mw:50/z:2:0.5", "resize:minwidth=50:zoomx=2:zoomy=0.5"),
             ("dpr:2/w:100/pd:5", "resize:size=100x:density=2,pad:5:5:5:5:color=transparent"),
             ("c:0.5:0:fp:0.1:0.9", "crop:50pcx100pc:gravity=focal:fx=0.1:fy=0.9"), ("c:0:0", nil),
-            ("t:10:fff:1:0", "trim:10:color=ffffff:equal=h"), ("t:", nil), ("rot:450", "rotate:90"),
+            ("t:10:fff:1:0", "trim:10:color=ffffff:equal=h:keep=1"), ("t:", nil), ("rot:450", "rotate:90"),
             ("fl:1:1", "flip:hv"), ("fl::1", "flip:v"), ("ar:0", "orient:none"),
             ("bg:f00/pd:1:2:3:4", "pad:1:2:3:4:color=ff0000,background:ff0000"), ("bg:1:2:3/bg:", nil),
             ("bl:2/sh:0.5/pix:8", "blur:2,sharpen:0.5,pixelate:8"), ("bl:0/sh:0/pix:1", nil),
@@ -47,7 +47,7 @@ struct ImgproxyTests {
             ("wm:0", nil), ("el:yes/w:9", "resize:size=9x"), ("w:1/w:2", "resize:size=2x"),
             (
                 "pd:1/wm:1/w:5/fl:1/c:4:4/t:1/bl:1/ex:1",
-                "trim:1,flip:h,crop:4x4,resize:size=5x,blur:1,extend:5x100pc:color=transparent:grow=1,"
+                "trim:1:keep=1,flip:h,crop:4x4,resize:size=5x,blur:1,extend:5x100pc:color=transparent:grow=1,"
                     + "pad:1:1:1:1:color=transparent,watermark:logo:gravity=center"
             ),
         ])

@@ -114,6 +114,7 @@ struct ImgproxyTranslation {
         case (false, true): operation.set("equal", "v")
         case (false, false): break
         }
+        operation.set("keep", "1")
         return operation.text
     }
 
