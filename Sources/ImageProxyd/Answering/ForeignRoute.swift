@@ -31,7 +31,9 @@ struct ForeignRoute: Sendable {
 
     /// Facts in the other proxy's form, as JSON.
     /// - Parameter information: what `/info` would answer.
-    func facts(_ information: [UInt8], for target: [UInt8], at now: Int64) throws(ImageRequestError) -> [UInt8] {
+    func facts(
+        _ information: [UInt8], for target: [UInt8], at now: Int64
+    ) throws(ImageRequestError) -> [UInt8] {
         var parser = JSONParser(information)
         // Lost: where it is no JSON; it has been written here.
         guard let json = try? parser.parse() else { return information }

@@ -159,7 +159,8 @@ struct ResponseMapping: Sendable {
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
-        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool, isHinted: Bool = false,
+        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool,
+        isHinted: Bool = false,
         remembered seconds: Int64?, placeholder: Placeholder? = nil,
         forwarding: ForwardingRecord.Outcome? = nil
     ) -> HTTPResponse {

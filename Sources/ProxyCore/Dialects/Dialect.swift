@@ -62,7 +62,8 @@ extension DialectSettings {
 package enum DialectRegistry {
     /// In the order of the documentation.
     package static let all: [any Dialect.Type] = [
-        ImgproxyDialect.self, Thumbor.self, Imaginary.self, Weserv.self, Cloudflare.self, Imgix.self, NextJS.self,
+        ImgproxyDialect.self, Thumbor.self, Imaginary.self, Weserv.self, Cloudflare.self, Imgix.self,
+        NextJS.self,
     ]
 
     /// The dialect of this name.

@@ -35,7 +35,8 @@ extension PipelineError {
         400, "untranslated", "The other proxy's URL has no translation", cause: .request)
     static let foreignOptionForbidden = PipelineError(
         403, "option_forbidden", "The settings of the dialect do not allow this", cause: .request)
-    static let nothingThere = PipelineError(404, "not_found", "There is nothing at this path", cause: .request)
+    static let nothingThere = PipelineError(
+        404, "not_found", "There is nothing at this path", cause: .request)
     static let urlExpired = PipelineError(410, "url_expired", "The URL is no longer valid", cause: .request)
     /// The address that stands in the source's URL is private, special or denied.
     static let addressForbidden = PipelineError(
