@@ -120,7 +120,8 @@ let package = Package(
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
+                "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd",
                 crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -153,7 +154,7 @@ let package = Package(
             path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
         tests(of: "Primitives", imports: ["TestSupport"]),
         tests(of: "URLs", imports: []),
-        tests(of: "Dialects", imports: ["Primitives"]),
+        tests(of: "Dialects", imports: ["Primitives"], libraries: [crypto]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
@@ -187,9 +188,10 @@ let package = Package(
         .testTarget(
             name: "ImageProxydTests",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
+                "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
-                "TestSupport",
+                "ImageTestSupport", "TestSupport", crypto,
             ],
             swiftSettings: testPolicy),
     ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import Cache
 import Dialects
 import Freshness
@@ -107,6 +108,13 @@ final class ImageHandler: Sendable {
     private func response(
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
+        if let foreign, imageRequest.isInformation {
+            do throws(PipelineError) {
+                return try facts(image, by: foreign, imageRequest, for: request)
+            } catch {
+                return problem(error, imageRequest, for: request, nil)
+            }
+        }
         let heads = ImageHeads(
             image, request: imageRequest, sharing: mapping.sharing,
             shortLifetime: pipeline.shortLifetime(of: image.description))
@@ -115,6 +123,33 @@ final class ImageHandler: Sendable {
         var response = mapping.response(image, heads, request: request, at: clock())
         response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
         return response
+    }
+
+    /// Facts in another proxy's form: converted for each answer, which has no validators.
+    private func facts(
+        _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
+        for request: HTTPRequest
+    ) throws(PipelineError) -> HTTPResponse {
+        let information: [UInt8]
+        switch image.body {
+        case .bytes(let bytes): information = bytes
+        case .file(let file, let offset, let length):
+            do throws(BodyError) {
+                information = try file.readAll(from: offset, count: Int(length))
+            } catch {
+                throw .internalFailure("\(error)")
+            }
+        }
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        do throws(ImageRequestError) {
+            var response = mapping.facts(
+                try foreign.facts(information, for: target, at: clock()), image, for: request, at: clock())
+            response.note = ExchangeNote(
+                image, source: imageRequest.source, sent: response.note as? ExchangeNote)
+            return response
+        } catch {
+            throw PipelineError(error)
+        }
     }
 
     /// All checks of a request before any look-up.

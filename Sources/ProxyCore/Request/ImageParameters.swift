@@ -120,7 +120,8 @@ struct ImageParameters {
     /// Whether any parameter requires other bytes than the source's.
     var requestsEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
-            || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
+            || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil
+            || animation != nil || maxBytes != nil
     }
 
     private static func sourceURL(_ value: String) throws(ImageRequestError) -> SourceURL {

@@ -56,7 +56,8 @@ package struct Cloudflare: Dialect {
             return url
         }
         guard let base else {
-            throw TranslationError(.forbidden, "source", "an absolute URL is needed, since no base is configured")
+            throw TranslationError(
+                .forbidden, "source", "an absolute URL is needed, since no base is configured")
         }
         return try base.joined(rest + question, option: "source")
     }

@@ -7,15 +7,19 @@ struct CloudflareOptions {
     private var texts: [String: String] = [:]
 
     private static let names: Set<String> = [
-        "width", "height", "dpr", "fit", "gravity", "background", "rotate", "flip", "trim", "trim.top", "trim.left",
-        "trim.width", "trim.height", "format", "quality", "compression", "slow-connection-quality", "metadata",
+        "width", "height", "dpr", "fit", "gravity", "background", "rotate", "flip", "trim", "trim.top",
+        "trim.left",
+        "trim.width", "trim.height", "format", "quality", "compression", "slow-connection-quality",
+        "metadata",
         "anim", "blur", "sharpen", "brightness", "contrast", "gamma", "saturation", "onerror",
     ]
     private static let shortNames = [
-        "w": "width", "h": "height", "q": "quality", "f": "format", "g": "gravity", "scq": "slow-connection-quality",
+        "w": "width", "h": "height", "q": "quality", "f": "format", "g": "gravity",
+        "scq": "slow-connection-quality",
     ]
     private static let unsupported: Set<String> = [
-        "border", "zoom", "face-zoom", "segment", "upscale", "draw", "origin-auth", "trim.border", "trim.border.color",
+        "border", "zoom", "face-zoom", "segment", "upscale", "draw", "origin-auth", "trim.border",
+        "trim.border.color",
         "trim.border.tolerance", "trim.border.keep",
     ]
 
@@ -36,7 +40,8 @@ struct CloudflareOptions {
                 let hint = suggestion(for: given, among: Self.names).map { "; \($0)" } ?? ""
                 throw TranslationError(.invalid, given.excerpt, "is no option\(hint)")
             }
-            guard texts.updateValue(String(decoded[decoded.index(after: equals)...]), forKey: name) == nil else {
+            guard texts.updateValue(String(decoded[decoded.index(after: equals)...]), forKey: name) == nil
+            else {
                 throw TranslationError(.invalid, name, "is given more than once")
             }
         }
@@ -56,21 +61,24 @@ struct CloudflareOptions {
 
     /// The operations up to the size, in Cloudflare's order.
     private func geometry() throws(TranslationError) -> [String] {
-        var operations = try trim()
-        if let flip = try word("flip", ["h", "v", "hv", "vh"]) { operations.append("flip:\(flip == "vh" ? "hv" : flip)") }
-        if let angle = try word("rotate", ["0", "90", "180", "270", "360"]), angle != "0", angle != "360" {
-            operations.append("rotate:\(angle)")
-        }
-        operations += try sized()
-        return operations
+        let flip = try word("flip", ["h", "v", "hv", "vh"]).map { ["flip:\($0 == "vh" ? "hv" : $0)"] } ?? []
+        let angle = try word("rotate", ["0", "90", "180", "270", "360"])
+        let turn = angle.map { Int($0) ?? 0 }.map { $0 % 360 == 0 ? [] : ["rotate:\($0)"] } ?? []
+        // A decoder shrinks for a size that comes first; a mirror may come later unless what is cut depends on it.
+        let cutsMiddle = try gravity().isEmpty
+        let mayFlipLater = turn.isEmpty && cutsMiddle
+        return try trim() + (mayFlipLater ? sized() + flip : flip + turn + sized())
     }
 
     /// The sides that are cut off, or the rectangle that stays.
     private func trim() throws(TranslationError) -> [String] {
         if let text = texts["trim"] {
             guard text != "border" else { return ["trim"] }
-            let sides = text.split(separator: ";", omittingEmptySubsequences: false).map { NumberText.integer($0) }
-            guard sides.count == 4, sides.allSatisfy({ $0.map { (0...100_000).contains($0) } ?? false }) else {
+            let sides = text.split(separator: ";", omittingEmptySubsequences: false).map {
+                NumberText.integer($0)
+            }
+            guard sides.count == 4, sides.allSatisfy({ $0.map { (0...100_000).contains($0) } ?? false })
+            else {
                 throw TranslationError(.invalid, "trim", "must be TOP;RIGHT;BOTTOM;LEFT in pixels, or border")
             }
             let cuts = sides.map { $0 ?? 0 }
@@ -80,16 +88,21 @@ struct CloudflareOptions {
             try number("trim.\(side)", in: 0...ForeignSide.maxPixels)
         }
         guard rectangle.contains(where: { $0 != nil }) else { return [] }
-        let (width, height) = (rectangle[0].map { ForeignSide.pixels($0) }, rectangle[1].map { ForeignSide.pixels($0) })
+        let (width, height) = (
+            rectangle[0].map { ForeignSide.pixels($0) }, rectangle[1].map { ForeignSide.pixels($0) }
+        )
         let (left, top) = (DecimalText.text(rectangle[2] ?? 0), DecimalText.text(rectangle[3] ?? 0))
-        return ["crop:\(ForeignSide.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"]
+        return [
+            "crop:\(ForeignSide.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"
+        ]
     }
 
     private func sized() throws(TranslationError) -> [String] {
         let density = try number("dpr", in: 0.1...10) ?? 1
         let width = texts["width"] == "auto" ? nil : try side("width", density)
         let height = try side("height", density)
-        let fit = try word("fit", ["scale-down", "contain", "cover", "crop", "pad", "squeeze"]) ?? "scale-down"
+        let fit =
+            try word("fit", ["scale-down", "contain", "cover", "crop", "pad", "squeeze"]) ?? "scale-down"
         let gravity = try gravity()
         let color = try background()
         guard width != nil || height != nil else { return [] }
@@ -119,10 +132,15 @@ struct CloudflareOptions {
     private func gravity() throws(TranslationError) -> String {
         guard let text = texts["gravity"] else { return "" }
         if let word = Self.gravities[text] { return word }
-        let shares = text.split(separator: "x", omittingEmptySubsequences: false).map { NumberText.decimal($0) }
-        guard shares.count == 2, let x = shares[0], let y = shares[1], (0...1).contains(x), (0...1).contains(y) else {
+        let shares = text.split(separator: "x", omittingEmptySubsequences: false).map {
+            NumberText.decimal($0)
+        }
+        guard shares.count == 2, let x = shares[0], let y = shares[1], (0...1).contains(x),
+            (0...1).contains(y)
+        else {
             throw TranslationError(
-                .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1")
+                .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1"
+            )
         }
         return ":gravity=focal:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
     }
@@ -139,15 +157,20 @@ struct CloudflareOptions {
 
     private func effects() throws(TranslationError) -> [String] {
         var operations: [String] = []
-        if let color = try background(), !color.isTransparent { operations.append("background:\(color.text)") }
+        if let color = try background(), !color.isTransparent {
+            operations.append("background:\(color.text)")
+        }
         for name in ["brightness", "contrast", "gamma", "saturation"] {
             guard let amount = try number(name, in: 0...10), amount != 1 else { continue }
             // A gamma above 1 lightens there; 0 is no change.
             if name == "gamma", amount == 0 { continue }
-            operations.append("\(name):\(DecimalText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
+            operations.append(
+                "\(name):\(DecimalText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
         }
         // A radius reaches as far as twice the deviation.
-        if let radius = try number("blur", in: 1...250) { operations.append("blur:\(DecimalText.text(radius / 2))") }
+        if let radius = try number("blur", in: 1...250) {
+            operations.append("blur:\(DecimalText.text(radius / 2))")
+        }
         if let amount = try number("sharpen", in: 0...10), amount > 0 {
             operations.append("sharpen:amount=\(DecimalText.text(amount))")
         }

@@ -43,12 +43,18 @@ package struct Imgix: Dialect {
         return translation
     }
 
+    /// A URL whose time is over is 404 there.
+    package func compatibleStatus(of status: Int) -> Int { status == 410 ? 404 : status }
+
     private func source(_ path: String) throws(TranslationError) -> String {
         if let base { return try base.joined(path, option: "path") }
         let rest = path.dropFirst()
-        let url = String(rest).hasHTTPScheme ? PercentText.url(Array(rest.utf8)) : PercentText.url(PercentText.decoded(rest))
+        let url =
+            String(rest).hasHTTPScheme
+            ? PercentText.url(Array(rest.utf8)) : PercentText.url(PercentText.decoded(rest))
         guard url.hasHTTPScheme else {
-            throw TranslationError(.invalid, "path", "must be a percent-encoded URL, since no base is configured")
+            throw TranslationError(
+                .invalid, "path", "must be a percent-encoded URL, since no base is configured")
         }
         return url
     }

@@ -18,7 +18,9 @@ extension ImgixOptions {
 
     /// The orientation in place of the metadata's.
     private mutating func orientation() throws(TranslationError) -> [String] {
-        guard let value = try word("or", (0...8).map(String.init) + ["90", "180", "270"]), value != "0" else { return [] }
+        guard let value = try word("or", (0...8).map(String.init) + ["90", "180", "270"]), value != "0" else {
+            return []
+        }
         return ["orient:\(["90": "8", "180": "3", "270": "6"][value] ?? value)"]
     }
 
@@ -36,7 +38,8 @@ extension ImgixOptions {
     private mutating func rectangle() throws(TranslationError) -> [String] {
         guard self["rect"] != nil else { return [] }
         let numbers = list("rect").map { NumberText.decimal($0) }
-        guard numbers.count == 4, let x = numbers[0], let y = numbers[1], let width = numbers[2], let height = numbers[3],
+        guard numbers.count == 4, let x = numbers[0], let y = numbers[1], let width = numbers[2],
+            let height = numbers[3],
             x >= 0, y >= 0, width > 0, height > 0
         else {
             try leniency.ignore("rect", "must be x,y,width,height")
@@ -51,7 +54,9 @@ extension ImgixOptions {
 
     private mutating func turns() throws(TranslationError) -> [String] {
         var operations: [String] = []
-        if let flip = try word("flip", ["h", "v", "hv", "vh"]) { operations.append("flip:\(flip == "vh" ? "hv" : flip)") }
+        if let flip = try word("flip", ["h", "v", "hv", "vh"]) {
+            operations.append("flip:\(flip == "vh" ? "hv" : flip)")
+        }
         // Counterclockwise there, clockwise here.
         if let angle = try number("rot", in: 0...360), angle > 0, angle < 360 {
             operations.append("rotate:\(DecimalText.text(360 - angle))")
@@ -79,7 +84,8 @@ extension ImgixOptions {
             if height == nil { height = width?.missingSide(times: ratio.1 / ratio.0) }
         }
         let padding = try padding()
-        return try sized(width?.reduced(by: padding.left + padding.right),
+        return try sized(
+            width?.reduced(by: padding.left + padding.right),
             height?.reduced(by: padding.top + padding.bottom), fit)
     }
 
@@ -139,8 +145,12 @@ extension ImgixOptions {
     /// Where it is cut, and how much closer it is looked at.
     private mutating func position() throws(TranslationError) -> (gravity: String, zoom: Double) {
         let words = list("crop").map(String.init)
-        let known: Set<String> = ["top", "bottom", "left", "right", "faces", "focalpoint", "edges", "entropy", "center"]
-        for word in words where !known.contains(word) { try leniency.ignore("crop", "'\(word)' is none of its words") }
+        let known: Set<String> = [
+            "top", "bottom", "left", "right", "faces", "focalpoint", "edges", "entropy", "center",
+        ]
+        for word in words where !known.contains(word) {
+            try leniency.ignore("crop", "'\(word)' is none of its words")
+        }
         if words.contains("focalpoint") {
             let x = DecimalText.text(try number("fp-x", in: 0...1) ?? 0.5)
             let y = DecimalText.text(try number("fp-y", in: 0...1) ?? 0.5)
@@ -160,8 +170,10 @@ extension ImgixOptions {
         let most = 10_000.0
         let all = try number("pad", in: 0...most) ?? 0
         return Padding(
-            top: try number("pad-top", in: 0...most) ?? all, right: try number("pad-right", in: 0...most) ?? all,
-            bottom: try number("pad-bottom", in: 0...most) ?? all, left: try number("pad-left", in: 0...most) ?? all)
+            top: try number("pad-top", in: 0...most) ?? all,
+            right: try number("pad-right", in: 0...most) ?? all,
+            bottom: try number("pad-bottom", in: 0...most) ?? all,
+            left: try number("pad-left", in: 0...most) ?? all)
     }
 
     /// The borders; within the size where one is given.

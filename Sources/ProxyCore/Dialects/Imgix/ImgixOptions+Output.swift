@@ -2,17 +2,22 @@
 
 extension ImgixOptions {
     private static let formats = [
-        "jpg": "jpeg", "jpeg": "jpeg", "pjpg": "jpeg", "png": "png", "png8": "png", "png32": "png", "webp": "webp",
+        "jpg": "jpeg", "jpeg": "jpeg", "pjpg": "jpeg", "png": "png", "png8": "png", "png32": "png",
+        "webp": "webp",
         "avif": "avif", "gif": "gif", "tiff": "tiff", "json": "json",
     ]
-    private static let unsupportedFormats: Set<String> = ["jp2", "jxr", "jxl", "mp4", "webm", "blurhash", "mp3", "svg"]
+    private static let unsupportedFormats: Set<String> = [
+        "jp2", "jxr", "jxl", "mp4", "webm", "blurhash", "mp3", "svg",
+    ]
 
     /// Writes what the parameters mean.
     mutating func write(to translation: inout Translation) throws(TranslationError) {
         let operations = try geometry() + effects() + playback()
         if !operations.isEmpty { translation["transform"] = operations.joined(separator: ",") }
         try writeFormat(to: &translation)
-        if let time = try number("expires", in: 0...999_999_999_9) { translation["expires"] = String(Int(time)) }
+        if let time = try number("expires", in: 0...999_999_999_9) {
+            translation["expires"] = String(Int(time))
+        }
         if let name = self["dl"] {
             translation["download"] = "1"
             if !name.isEmpty { translation["filename"] = name }
@@ -43,8 +48,12 @@ extension ImgixOptions {
         if let share = try share("bri") { operations.append("brightness:\(DecimalText.text(1 + share))") }
         if let share = try share("con") { operations.append("contrast:\(DecimalText.text(1 + share))") }
         // A positive value lightens there; a power of two for the way to either end.
-        if let share = try share("gam") { operations.append("gamma:\(DecimalText.text(share < 0 ? 1 - share : 1 / (1 + share)))") }
-        if let degrees = try number("hue", in: 0...359), degrees > 0 { operations.append("hue:\(DecimalText.text(degrees))") }
+        if let share = try share("gam") {
+            operations.append("gamma:\(DecimalText.text(share < 0 ? 1 - share : 1 / (1 + share)))")
+        }
+        if let degrees = try number("hue", in: 0...359), degrees > 0 {
+            operations.append("hue:\(DecimalText.text(degrees))")
+        }
         if let share = try share("sat") { operations.append("saturation:\(DecimalText.text(1 + share))") }
         if let amount = try number("sepia", in: 0...100), amount > 0 {
             operations.append("sepia:\(DecimalText.text(amount / 100))")
@@ -78,7 +87,9 @@ extension ImgixOptions {
         if let amount = try number("blur", in: 0...2_000), amount > 0 {
             operations.append("blur:\(DecimalText.text(max(amount / 10, 0.1)))")
         }
-        if let side = try number("px", in: 0...100), side >= 1 { operations.append("pixelate:\(DecimalText.text(side))") }
+        if let side = try number("px", in: 0...100), side >= 1 {
+            operations.append("pixelate:\(DecimalText.text(side))")
+        }
         return operations
     }
 
@@ -129,7 +140,8 @@ extension ImgixOptions {
     private mutating func writeFormat(to translation: inout Translation) throws(TranslationError) {
         let given = self["fm"] ?? ""
         if Self.unsupportedFormats.contains(given) {
-            throw TranslationError(.unsupported, "fm", "must be one of \(Self.formats.keys.sorted().joined(separator: ", "))")
+            throw TranslationError(
+                .unsupported, "fm", "must be one of \(Self.formats.keys.sorted().joined(separator: ", "))")
         }
         let format = try word("fm", Self.formats.keys.sorted()).flatMap { Self.formats[$0] }
         guard format != "json" else {

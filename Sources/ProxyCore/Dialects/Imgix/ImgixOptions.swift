@@ -8,10 +8,14 @@ struct ImgixOptions {
     var leniency: Leniency
 
     private static let names: Set<String> = [
-        "w", "h", "dpr", "ar", "fit", "crop", "fp-x", "fp-y", "fp-z", "fill", "fill-color", "bg", "rect", "fm", "auto",
-        "q", "lossless", "flip", "rot", "or", "orient", "trim", "trim-color", "trim-md", "trim-tol", "trim-sd", "sat",
-        "bri", "con", "exp", "gam", "hue", "invert", "sharp", "usm", "usmrad", "blur", "px", "sepia", "duotone",
-        "duotone-alpha", "pad", "pad-top", "pad-right", "pad-bottom", "pad-left", "border", "border-radius", "mask",
+        "w", "h", "dpr", "ar", "fit", "crop", "fp-x", "fp-y", "fp-z", "fill", "fill-color", "bg", "rect",
+        "fm", "auto",
+        "q", "lossless", "flip", "rot", "or", "orient", "trim", "trim-color", "trim-md", "trim-tol",
+        "trim-sd", "sat",
+        "bri", "con", "exp", "gam", "hue", "invert", "sharp", "usm", "usmrad", "blur", "px", "sepia",
+        "duotone",
+        "duotone-alpha", "pad", "pad-top", "pad-right", "pad-bottom", "pad-left", "border", "border-radius",
+        "mask",
         "corner-radius", "mask-bg", "frame", "loop", "reverse", "dl", "expires",
     ]
     /// Parameters that change nothing that can be seen, or name the library that wrote the URL.
@@ -21,12 +25,16 @@ struct ImgixOptions {
     ]
     /// Parameters that draw, find or measure what we do not; those of these families, too.
     private static let unsupported: Set<String> = [
-        "max-w", "max-h", "min-w", "min-h", "faces", "faceindex", "facepad", "palette", "prefix", "high", "shad", "vib",
-        "htn", "monochrome", "nr", "nrb", "nrs", "page", "pdf-annotation", "interval", "fps", "gif-q", "upscale",
-        "transparency", "border-radius-inner", "border-top", "border-right", "border-bottom", "border-left", "svg-sanitize",
+        "max-w", "max-h", "min-w", "min-h", "faces", "faceindex", "facepad", "palette", "prefix", "high",
+        "shad", "vib",
+        "htn", "monochrome", "nr", "nrb", "nrs", "page", "pdf-annotation", "interval", "fps", "gif-q",
+        "upscale",
+        "transparency", "border-radius-inner", "border-top", "border-right", "border-bottom", "border-left",
+        "svg-sanitize",
     ]
     private static let unsupportedFamilies = [
-        "txt", "mark", "blend", "grid", "fill-gen", "fill-gradient", "bg-remove", "bg-replace", "~text", "object-removal",
+        "txt", "mark", "blend", "grid", "fill-gen", "fill-gradient", "bg-remove", "bg-replace", "~text",
+        "object-removal",
         "video", "audio", "hls", "jpg-progressive",
     ]
 
@@ -37,7 +45,8 @@ struct ImgixOptions {
             // Each has a variant whose value is base64url.
             let isEncoded = item.name.hasSuffix("64")
             let name = isEncoded ? String(item.name.dropLast(2)) : item.name
-            guard !Self.unsupported.contains(name), !Self.unsupportedFamilies.contains(where: name.hasPrefix) else {
+            guard !Self.unsupported.contains(name), !Self.unsupportedFamilies.contains(where: name.hasPrefix)
+            else {
                 throw TranslationError(.unsupported, item.name, "there is no equivalent")
             }
             guard !Self.silent.contains(name) else { continue }

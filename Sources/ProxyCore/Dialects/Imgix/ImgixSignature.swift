@@ -21,10 +21,13 @@ struct ImgixSignature: Sendable {
     func checked(_ target: ForeignTarget, isSigned: inout Bool) throws(TranslationError) -> String? {
         let (query, code) = Self.divided(target.query)
         guard !tokens.isEmpty else { return query }
-        guard let code else { throw TranslationError(.signature, "s", "a signature is needed, as the last parameter") }
+        guard let code else {
+            throw TranslationError(.signature, "s", "a signature is needed, as the last parameter")
+        }
         let path = Array(target.path.utf8)
         // A client adds the question mark alone where there are other parameters; libraries differ.
-        let forms = query.map { [path + [UInt8(ascii: "?")] + $0.utf8] } ?? [path, path + [UInt8(ascii: "?")]]
+        let forms =
+            query.map { [path + [UInt8(ascii: "?")] + $0.utf8] } ?? [path, path + [UInt8(ascii: "?")]]
         for form in forms where form.allSatisfy({ (0x21...0x7E).contains($0) }) {
             for token in tokens where !token.isEmpty {
                 let own = Self.hexadecimal(Insecure.MD5.hash(data: token + form))

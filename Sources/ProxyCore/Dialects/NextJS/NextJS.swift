@@ -70,7 +70,8 @@ package struct NextJS: Dialect {
 
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         // `trailingSlash` in the configuration makes a redirect to the path with one.
-        guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path) else {
+        guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path)
+        else {
             throw TranslationError(.notFound, "", "the path is /_next/image")
         }
         var leniency = Leniency(isLenient: isLenient)
@@ -93,6 +94,9 @@ package struct NextJS: Dialect {
         return translation
     }
 
+    /// Whatever is wrong with a URL or its picture is 400 there.
+    package func compatibleStatus(of status: Int) -> Int { [403, 415, 422].contains(status) ? 400 : status }
+
     private func values(
         of query: ForeignQuery, _ leniency: inout Leniency
     ) throws(TranslationError) -> [String: String] {
@@ -103,7 +107,9 @@ package struct NextJS: Dialect {
                 if item.name != "dpl" { try leniency.ignore(item.name, "is no parameter") }
                 continue
             }
-            let value = item.rawValue.map { item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0) }
+            let value = item.rawValue.map {
+                item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0)
+            }
             guard values.updateValue(value ?? "", forKey: item.name) == nil else {
                 throw TranslationError(.invalid, item.name, "is given more than once")
             }
@@ -122,14 +128,15 @@ package struct NextJS: Dialect {
     private func source(_ text: String) throws(TranslationError) -> String {
         guard !text.isEmpty else { throw TranslationError(.invalid, "url", "is missing") }
         guard text.hasPrefix("/") else { return try remote(text) }
-        guard !text.hasPrefix("//"), !text.hasPrefix("/\\") else {
+        guard !text.hasPrefix("//") else {
             throw TranslationError(.invalid, "url", "must be a path or an absolute URL with its scheme")
         }
         guard !Self.paths.contains(where: { text.hasPrefix($0) }) else {
             throw TranslationError(.invalid, "url", "is a URL of this route itself")
         }
         guard let base else {
-            throw TranslationError(.forbidden, "url", "an absolute URL is needed, since no base is configured")
+            throw TranslationError(
+                .forbidden, "url", "an absolute URL is needed, since no base is configured")
         }
         return try base.joined(text, option: "url")
     }
@@ -141,7 +148,8 @@ package struct NextJS: Dialect {
         } catch {
             throw TranslationError(.invalid, "url", "must be a path or an absolute URL")
         }
-        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) }) else {
+        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) })
+        else {
             throw TranslationError(.forbidden, "url", "is none of remotePatterns")
         }
         return text

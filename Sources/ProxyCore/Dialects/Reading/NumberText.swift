@@ -2,8 +2,8 @@
 
 /// Numbers as other proxies write them.
 enum NumberText {
-    /// More digits than any option needs; a longer number is none.
-    private static let maxDigits = 9
+    /// More digits than any option needs, and fewer than an integer has; a longer number is none.
+    private static let maxDigits = 12
 
     /// The whole number that the text begins with, as C's `strtol` reads it, but for white space.
     static func leadingInteger(_ text: some StringProtocol) -> Int? {
@@ -43,7 +43,9 @@ enum NumberText {
     }
 
     private static func takeSign(_ rest: inout Substring.UTF8View) -> Int {
-        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return 1 }
+        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else {
+            return 1
+        }
         rest = rest.dropFirst()
         return first == UInt8(ascii: "-") ? -1 : 1
     }

@@ -19,18 +19,24 @@ struct ThumborFacts {
         self.height = Double(height)
         crop()
         resize()
-        if options.flipsHorizontally { operations.append(.object([.init(name: "type", value: .string("flip_horizontally"))])) }
-        if options.flipsVertically { operations.append(.object([.init(name: "type", value: .string("flip_vertically"))])) }
+        if options.flipsHorizontally {
+            operations.append(.object([.init(name: "type", value: .string("flip_horizontally"))]))
+        }
+        if options.flipsVertically {
+            operations.append(.object([.init(name: "type", value: .string("flip_vertically"))]))
+        }
     }
 
     /// In thumbor's form.
     func json(url: String) -> JSONValue {
         let whole: [JSONValue.Member] = [
-            .init(name: "width", value: .integer(Int(width))), .init(name: "height", value: .integer(Int(height))),
+            .init(name: "width", value: .integer(Int(width))),
+            .init(name: "height", value: .integer(Int(height))),
         ]
         let target: [JSONValue.Member] =
             isResized
-            ? [.init(name: "width", value: .number(width)), .init(name: "height", value: .number(height))] : whole
+            ? [.init(name: "width", value: .number(width)), .init(name: "height", value: .number(height))]
+            : whole
         return .object([
             .init(
                 name: "thumbor",
@@ -109,7 +115,8 @@ struct ThumborFacts {
         (self.width, self.height, isResized) = (max(1, width), max(1, height), true)
         operations.append(
             .object([
-                .init(name: "type", value: .string("resize")), .init(name: "width", value: .number(self.width)),
+                .init(name: "type", value: .string("resize")),
+                .init(name: "width", value: .number(self.width)),
                 .init(name: "height", value: .number(self.height)),
             ]))
     }

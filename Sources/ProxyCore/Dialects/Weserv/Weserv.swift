@@ -31,6 +31,11 @@ package struct Weserv: Dialect {
         return translation
     }
 
+    /// Any failure of the source is 404 there.
+    package func compatibleStatus(of status: Int) -> Int {
+        [410, 415, 422, 502, 504].contains(status) ? 404 : status
+    }
+
     /// The source's URL; `http` where it names no scheme.
     private func source(_ text: String) throws(TranslationError) -> String {
         guard let url = Self.url(text) else {

@@ -34,7 +34,8 @@ extension WeservOptions {
         func factor(_ number: Double?) -> Double { number.map { $0 >= 0 ? min($0, 10) : 1 } ?? 1 }
         let brightness = factor(parts.first ?? nil)
         let saturation = factor(try decimal("sat", in: 0...10_000) ?? (parts.count > 1 ? parts[1] : nil))
-        let given = try integer("hue", in: -999_999...999_999) ?? (parts.count > 2 ? parts[2].map { Int($0) } : nil)
+        let given =
+            try integer("hue", in: -999_999...999_999) ?? (parts.count > 2 ? parts[2].map { Int($0) } : nil)
         let hue = ((given ?? 0) % 360 + 360) % 360
         guard brightness != 1 || saturation != 1 || hue != 0 else { return nil }
         return "modulate:\(DecimalText.text(brightness)):\(DecimalText.text(saturation)):\(hue)"
@@ -68,7 +69,8 @@ extension WeservOptions {
     private mutating func filter() throws(TranslationError) -> String? {
         // Its sepia is brighter than CSS's: grey levels, times 1.2 and 0.8.
         let names = [
-            "greyscale": "grayscale", "sepia": "grayscale,channels:1.2:1:0.8", "negate": "invert", "duotone": "duotone",
+            "greyscale": "grayscale", "sepia": "grayscale,channels:1.2:1:0.8", "negate": "invert",
+            "duotone": "duotone",
         ]
         guard let name = try word("filt", names) else { return nil }
         guard name == "duotone" else { return name }

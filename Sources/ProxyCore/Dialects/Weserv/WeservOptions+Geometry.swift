@@ -103,7 +103,8 @@ extension WeservOptions {
 
     private static let gravities = [
         "center": "center", "top": "north", "right": "east", "bottom": "south", "left": "west",
-        "top-left": "northwest", "top-right": "northeast", "bottom-left": "southwest", "bottom-right": "southeast",
+        "top-left": "northwest", "top-right": "northeast", "bottom-left": "southwest",
+        "bottom-right": "southeast",
         "t": "north", "r": "east", "b": "south", "l": "west", "tl": "northwest", "tr": "northeast",
         "bl": "southwest", "br": "southeast", "entropy": "entropy", "attention": "smart",
     ]
@@ -113,7 +114,8 @@ extension WeservOptions {
         guard let text = self["a"] else { return "" }
         if text.hasPrefix("focal") || text.hasPrefix("crop") {
             let (x, y) = try focus(text)
-            return ":gravity=\(isOfBars ? "share" : "focal"):fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
+            return
+                ":gravity=\(isOfBars ? "share" : "focal"):fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
         }
         let gravity = try word("a", Self.gravities) ?? "center"
         let needsContent = gravity == "entropy" || gravity == "smart"

@@ -2,7 +2,8 @@
 
 extension WeservOptions {
     private static let formats = [
-        "jpg": "jpeg", "png": "png", "gif": "gif", "tiff": "tiff", "tif": "tiff", "webp": "webp", "avif": "avif",
+        "jpg": "jpeg", "png": "png", "gif": "gif", "tiff": "tiff", "tif": "tiff", "webp": "webp",
+        "avif": "avif",
         "av1": "avif", "json": "json",
     ]
 
@@ -37,9 +38,15 @@ extension WeservOptions {
         let isLossless = isOn("ll") && (format == "webp" || format == "avif")
         if isLossless { translation["lossless"] = "1" }
         let hasQuality = !["png", "gif", "tiff", "json"].contains(format) && !isLossless
-        if let quality = try integer("q", in: 1...100), hasQuality { translation["quality"] = String(quality) }
-        if isOn("il"), format == nil || format == "jpeg" || format == "png" { translation["progressive"] = "1" }
-        for name in ["l", "af"] where self[name] != nil { leniency.note(name, "PNG has one level of compression") }
+        if let quality = try integer("q", in: 1...100), hasQuality {
+            translation["quality"] = String(quality)
+        }
+        if isOn("il"), format == nil || format == "jpeg" || format == "png" {
+            translation["progressive"] = "1"
+        }
+        for name in ["l", "af"] where self[name] != nil {
+            leniency.note(name, "PNG has one level of compression")
+        }
     }
 
     /// One frame unless `n` says otherwise.
@@ -51,7 +58,8 @@ extension WeservOptions {
         }
         switch (count, first) {
         case (-1, let first?) where first > 0:
-            throw TranslationError(.unsupported, "n", "all pages from another than the first; give their number")
+            throw TranslationError(
+                .unsupported, "n", "all pages from another than the first; give their number")
         case (-1, _): break
         case (0...1, nil): translation["animate"] = "first"
         case (0...1, let first?): translation["frame"] = String(first)
@@ -76,7 +84,9 @@ extension WeservOptions {
 
     private mutating func writeDelivery(to translation: inout Translation) throws(TranslationError) {
         if let name = self["filename"] {
-            if (1...78).contains(name.utf8.count), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) {
+            if (1...78).contains(name.utf8.count),
+                name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+            {
                 translation["filename"] = name + ".*"
             } else {
                 try leniency.ignore("filename", "must be 1 to 78 letters and digits")

@@ -7,8 +7,10 @@ struct WeservOptions {
     var leniency: Leniency
 
     private static let names: Set<String> = [
-        "url", "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy", "trim",
-        "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam", "sharp", "sharpf",
+        "url", "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy",
+        "trim",
+        "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam", "sharp",
+        "sharpf",
         "sharpj", "blur", "filt", "start", "stop", "tint", "bg", "cbg", "rbg", "q", "l", "af", "il", "ll",
         "output", "page", "n", "loop", "delay", "encoding", "filename", "maxage", "default",
     ]
@@ -23,7 +25,8 @@ struct WeservOptions {
         for item in ForeignQuery(query).items {
             let name = item.name.lowercased() == "url" ? "url" : Self.synonyms[item.name] ?? item.name
             guard Self.names.contains(name) else {
-                let hint = name.hasPrefix("amp;") ? "'&' in a URL is not written as '&amp;'" : "is no parameter"
+                let hint =
+                    name.hasPrefix("amp;") ? "'&' in a URL is not written as '&amp;'" : "is no parameter"
                 try self.leniency.ignore(item.name, hint)
                 continue
             }
@@ -71,7 +74,9 @@ struct WeservOptions {
     mutating func side(_ name: String) throws(TranslationError) -> ForeignSide? {
         guard let text = self[name] else { return nil }
         // The sign may have been encoded twice.
-        if let percent = text.hasSuffix("%") ? text.dropLast() : text.hasSuffix("%25") ? text.dropLast(3) : nil {
+        if let percent = text.hasSuffix("%")
+            ? text.dropLast() : text.hasSuffix("%25") ? text.dropLast(3) : nil
+        {
             guard let number = NumberText.leadingDecimal(percent), (0...100).contains(number) else {
                 try leniency.ignore(name, "must be from 0% to 100%")
                 return nil
