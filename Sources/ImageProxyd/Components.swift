@@ -65,15 +65,16 @@ struct Components: Sendable {
                 route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit
             )
         }
+        let own = images(.img, nil)
         return RouteSet(
             routes: Routes(
-                images: images(.img, nil), information: images(.info, nil),
+                images: own, information: images(.info, nil),
                 foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
                 status: status, showsMetrics: try Self.showsMetrics(configuration)),
             adminRoutes: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
                 cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
-                failed: FailedHandler(pipeline: pipeline), status: status),
+                failed: FailedHandler(pipeline: pipeline), status: status, images: own),
             pipeline: pipeline, limit: limit, limitConfiguration: rate)
     }
 

@@ -96,8 +96,18 @@ final class CurrentAdminHandler: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.adminRoutes.answer(request) }
 
-    /// No route needs content.
-    func takesContent(of request: HTTPRequest) -> Bool { false }
+    /// Only a picture is taken.
+    func takesContent(of request: HTTPRequest) -> Bool {
+        currentRoutes.value.adminRoutes.mayUpload(request)
+    }
+
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        currentRoutes.value.adminRoutes.images.contentReceiver(of: request)
+    }
+
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        currentRoutes.value.adminRoutes.answer(request, with: content)
+    }
 
     func isVital(_ request: HTTPRequest) -> Bool { true }
 

@@ -45,7 +45,7 @@ extension ImageHandler {
     ) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
-            try limit.check(request)
+            if !isOperator { try limit.check(request) }
             let (upload, url) = try await content.finish()
             let imageRequest = try parse(
                 request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
@@ -69,12 +69,12 @@ extension ImageHandler {
     }
 
     /// Says why a request that should bring a picture can't, or that it brings none.
-    func refusal(of request: HTTPRequest) -> HTTPResponse {
+    func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
         do throws(PipelineError) {
-            try limit.check(request)
+            if !isOperator { try limit.check(request) }
             // Any name will do: it is asked whether one could be taken.
             if let url = try? SourceURL.upload([]) {
-                _ = try parse(request, by: parser.taking(url), hasBody: true)
+                _ = try parse(request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
             }
             throw .missingUpload
         } catch {

@@ -22,7 +22,8 @@ final class Routes: Sendable {
         showsMetrics: Bool
     ) {
         self.images = images
-        self.information = information
+        let other = foreign.first { $0.route.prefix.isEmpty && $0.route.dialect.answersInformation }
+        self.information = other?.handler ?? information
         self.foreign = foreign.sorted { $0.route.prefix.count > $1.route.prefix.count }
         self.sharing = sharing
         self.status = status

@@ -24,6 +24,9 @@ package protocol Dialect: Sendable {
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
     func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
 
+    /// Whether `/info` is one of its paths, which then takes the place of ours if it is served below `/`.
+    var answersInformation: Bool { get }
+
     /// Whether a request may bring the picture as its body.
     var takesBodies: Bool { get }
 
@@ -39,6 +42,8 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
+    package var answersInformation: Bool { false }
+
     package var takesBodies: Bool { false }
 
     package func facts(

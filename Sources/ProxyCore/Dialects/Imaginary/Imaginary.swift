@@ -36,6 +36,7 @@ package struct Imaginary: Dialect {
     }
 
     package let takesBodies = true
+    package let answersInformation = true
 
     /// Without `url`, the picture is the request's body.
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
@@ -65,8 +66,9 @@ package struct Imaginary: Dialect {
     ) throws(TranslationError) -> JSONValue {
         let isGIF = information["format"] == .string("gif")
         let hasAlpha = isGIF || information["alpha"] == .bool(true)
-        let space = information["colorSpace"] ?? .string("srgb")
-        let colors = space == .string("b-w") ? 1 : space == .string("cmyk") ? 4 : 3
+        let isGrey = information["colorSpace"] == .string("grey")
+        let space = isGrey ? .string("b-w") : information["colorSpace"] ?? .string("srgb")
+        let colors = isGrey ? 1 : space == .string("cmyk") ? 4 : 3
         let orientation = information["orientation"] ?? .integer(1)
         let members: [(String, JSONValue)] = [
             ("width", information["width"] ?? .null), ("height", information["height"] ?? .null),

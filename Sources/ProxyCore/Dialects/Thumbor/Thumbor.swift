@@ -78,7 +78,7 @@ package struct Thumbor: Dialect {
         guard case .integer(let width)? = information[names.0],
             case .integer(let height)? = information[names.1]
         else { return information }
-        return try ThumborFacts(options, width: width, height: height).json(url: sourceURL(options.source))
+        return ThumborFacts(options, width: width, height: height).json
     }
 
     /// Thumbor takes a wrong signature for a malformed URL.

@@ -28,7 +28,7 @@ struct ThumborFacts {
     }
 
     /// In thumbor's form.
-    func json(url: String) -> JSONValue {
+    var json: JSONValue {
         let whole: [JSONValue.Member] = [
             .init(name: "width", value: .integer(Int(width))),
             .init(name: "height", value: .integer(Int(height))),
@@ -41,7 +41,7 @@ struct ThumborFacts {
             .init(
                 name: "thumbor",
                 value: .object([
-                    .init(name: "source", value: .object([.init(name: "url", value: .string(url))] + whole)),
+                    .init(name: "source", value: .object(whole)),
                     .init(name: "operations", value: .array(operations)),
                     .init(name: "target", value: .object(target)),
                 ]))
