@@ -101,6 +101,14 @@ struct ChannelTests {
         #expect(abs(mean) < 2 && abs(deviation - 20) < 2)
     }
 
+    @Test("saturation may move colours from the root of their weighted squares", arguments: [0, 0.2, 2])
+    func perceived(amount: Double) async throws {
+        try await expect("saturation:\(amount):perceived") { color in
+            let squares = zip(color, [0.299, 0.587, 0.114]).reduce(0) { $0 + $1.0 * $1.0 * $1.1 }
+            return color.map { squares.squareRoot() * (1 - amount) + $0 * amount }
+        }
+    }
+
     @Test("opaque shows the colours under transparency")
     func opaque() async throws {
         let found = try await rendered(Self.colors.encoded(as: .png), "opaque").picture
