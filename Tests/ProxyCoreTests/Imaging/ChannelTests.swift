@@ -86,7 +86,7 @@ struct ChannelTests {
 
     @Test("noise changes all colours of a pixel alike, the same for the same seed")
     func noise() async throws {
-        let grey = TestPicture(64, 64) { _, _ in [128, 128, 128] }.encoded(as: .png)
+        let grey = try TestPicture(64, 64) { _, _ in [128, 128, 128] }.encoded(as: .png)
 
         let first = try await rendered(grey, "noise:20").picture
         let again = try await rendered(grey, "noise:20:1").picture
@@ -119,7 +119,7 @@ struct ChannelTests {
 
     @Test("Corners are ellipses where the height of their radius is given, at most half of each side")
     func ellipses() async throws {
-        let source = TestPicture(80, 40) { _, _ in [200, 100, 50] }.encoded(as: .png)
+        let source = try TestPicture(80, 40) { _, _ in [200, 100, 50] }.encoded(as: .png)
 
         let ellipse = try await rendered(source, "round:500:ry=500").picture
         let alpha = { (x: Int, y: Int) in ellipse[x, y][3] }
