@@ -26,6 +26,21 @@ package struct ToneCurve: Sendable, Equatable {
         }
     }
 
+    /// Gives each level the share of the pixels that are darker; a single level stays as it is.
+    /// - Parameter counts: how many pixels have each level.
+    static func spreading(_ counts: [UInt32]) -> ToneCurve {
+        // The brightest level becomes white.
+        let brightest = counts.last { $0 > 0 } ?? 0
+        let all = counts.reduce(0) { $0 + Int($1) } - Int(brightest)
+        guard all > 0 else { return .identity }
+        var darker = 0
+        let shares = counts.map { count in
+            defer { darker += Int(count) }
+            return Double(darker) / Double(all)
+        }
+        return ToneCurve { shares[Int(($0 * maximum).rounded())] }
+    }
+
     /// From encoded sRGB to linear light, both 0–1 (IEC 61966-2-1 §5.2).
     static func linear(_ encoded: Double) -> Double {
         encoded <= 0.04045 ? encoded / 12.92 : pow((encoded + 0.055) / 1.055, 2.4)

@@ -18,9 +18,17 @@ extension VipsImage {
         ).roundedToBytes()
     }
 
+    /// How often each level is there: for each of the 256 levels one count a band. Reads the image once.
+    borrowing func histogram() throws(ImagingError) -> [UInt32] {
+        let counts = try unsafe derived(shim_histogram(raw)).samples()
+        return unsafe counts.withUnsafeBytes { unsafe Array($0.bindMemory(to: UInt32.self)) }
+    }
+
     /// Spreads the levels of each band; the image must not be sequential.
     borrowing func equalized() throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_equalize(raw))
+        let counts = try histogram()
+        return try lookedUp(
+            in: (0..<bands).map { band in .spreading((0...255).map { counts[$0 * bands + band] }) })
     }
 
     /// Adds Gaussian noise, the same to all bands.
