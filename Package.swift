@@ -153,7 +153,7 @@ let package = Package(
             path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
         tests(of: "Primitives", imports: ["TestSupport"]),
         tests(of: "URLs", imports: []),
-        tests(of: "Dialects", imports: ["Primitives"]),
+        tests(of: "Dialects", imports: ["Primitives"], libraries: [crypto]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
@@ -189,7 +189,7 @@ let package = Package(
             dependencies: [
                 "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
-                "TestSupport",
+                "ImageTestSupport", "TestSupport", crypto,
             ],
             swiftSettings: testPolicy),
     ],

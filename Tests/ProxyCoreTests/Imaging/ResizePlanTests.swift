@@ -25,6 +25,23 @@ struct ResizePlanTests {
             ("2400x800:fill", 1200, 800, 1200, 400, 1200, 400),
             ("2400x800:fill:enlarge=1", 1200, 800, 2400, 800, 2400, 800),
             ("10.5x10.4:fill", 100, 100, 11, 10, 11, 10),
+            ("300x300:crop", 1200, 800, 450, 300, 300, 300), ("300x900:crop", 1200, 800, 1200, 800, 300, 800),
+            ("900x900:crop", 600, 600, 600, 600, 600, 600), ("900x900:crop:enlarge=1", 600, 600, 900, 900, 900, 900),
+            ("300x200:auto", 427, 640, 133, 200, 133, 200), ("200x300:auto", 427, 640, 200, 300, 200, 300),
+            ("300x300:outside", 1200, 800, 450, 300, 450, 300), ("900x300:outside", 600, 600, 600, 600, 600, 600),
+            ("900x100:fill:bound=side", 600, 600, 600, 100, 600, 100),
+            ("900x900:enlarge=partly", 600, 600, 600, 600, 600, 600),
+            ("900x:cover:enlarge=partly", 600, 600, 600, 600, 600, 600),
+            ("300x900:fill:enlarge=partly", 600, 600, 300, 900, 300, 900),
+            ("200x100:cover:swap=1", 400, 800, 100, 200, 100, 200),
+            ("minwidth=200", 100, 100, 200, 200, 200, 200), ("50x:minwidth=200", 100, 100, 200, 200, 50, 200),
+            ("200x200:minheight=300", 640, 427, 450, 300, 200, 200),
+            ("zoomx=0.5:zoomy=0.25", 640, 427, 320, 107, 320, 107),
+            ("200x:zoomx=2:zoomy=2", 640, 427, 400, 267, 400, 267),
+            ("600x:zoomx=2:zoomy=2", 640, 427, 640, 427, 640, 427),
+            ("101x:density=1.5", 640, 427, 151, 101, 151, 101), ("200x:density=2", 100, 100, 100, 100, 100, 100),
+            ("400x400:crop:density=2", 640, 427, 640, 427, 427, 427),
+            ("1000x500:cover:density=1.5", 600, 600, 600, 600, 600, 300),
         ])
     func plans(
         text: String, width: Int, height: Int, scaledWidth: Int, scaledHeight: Int, cutWidth: Int,
@@ -37,6 +54,20 @@ struct ResizePlanTests {
 
         #expect(plan.scaled == PixelSize(scaledWidth, scaledHeight))
         #expect(plan.cut == PixelSize(cutWidth, cutHeight))
+    }
+
+    @Test(
+        "The density that later lengths follow is as high as the picture has pixels for it",
+        arguments: [
+            ("200x:density=2", 640, 427, 2.0), ("200x:density=2", 100, 100, 1), ("200x:density=4", 640, 427, 3.2),
+            ("200x:density=2:enlarge=1", 100, 100, 2), ("200x:density=0.5", 100, 100, 1),
+            ("200x:density=0.5", 640, 427, 0.5), ("200x", 640, 427, 1),
+        ])
+    func density(text: String, width: Int, height: Int, density: Double) throws {
+        let pipeline = try TransformPipeline(parsing: "resize:\(text)")
+        let resize = try #require(pipeline.operations.first as? Resize)
+
+        #expect(resize.plan(for: PixelSize(width, height)).density == density)
     }
 
     @Test(

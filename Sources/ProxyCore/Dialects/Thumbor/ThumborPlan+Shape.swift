@@ -107,7 +107,10 @@ extension ThumborPlan {
         var text = "watermark:\(name):\(place.gravity):\(place.x):\(place.y)"
         let opacity = 1 - min(max(0, transparency), 100) / 100
         if opacity != 1 { text += ":opacity=\(DecimalText.text(opacity))" }
-        if let tile = place.tile { text += ":tile=\(tile)" }
+        if let tile = place.tile {
+            let spread = "spread" + (tile == "1" ? "" : tile)
+            text += ":tile=\(isImagor ? tile : spread)"
+        }
         let shares = values.dropFirst(4).map { DecimalText.number($0).map { DecimalText.text($0 / 100) } }
         switch (shares.first ?? nil, shares.count > 1 ? shares[1] : nil) {
         case (let width?, let height?) where width == height: text += ":scale=\(width)"

@@ -5,7 +5,8 @@ package struct Watermark: ImageTransforming {
     package static let name = "watermark"
     package static let summary = "Lays a configured image over the picture."
     package static let parameters = [
-        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile, gapX, gapY, zoom,
+        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile, gapX, gapY,
+        zoom,
         width, height,
     ]
 
@@ -17,8 +18,9 @@ package struct Watermark: ImageTransforming {
     private static let opacity = TransformParameter(
         "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
     private static let tile = TransformParameter(
-        "tile", .word(["0", "1", "x", "y"]), .value(.word("0")),
-        "Whether it is repeated: 1 all over the picture, x in a row, y in a column.")
+        "tile", .word(["0", "1", "x", "y", "spread", "spreadx", "spready"]), .value(.word("0")),
+        "Whether it is repeated: 1 all over the picture, x in a row, y in a column; spread, spreadx and spready only as "
+            + "often as it fits as a whole, evenly from edge to edge.")
     private static let gapX = gap("gapx", "beside", "width")
     private static let gapY = gap("gapy", "below", "height")
     private static let zoom = TransformParameter(
@@ -72,6 +74,9 @@ package struct Watermark: ImageTransforming {
         guard case .word(let tile) = arguments[Self.tile], tile != "0" else {
             return try image.stamped(with: ready, at: stamp.place(of: ready.size, on: canvas))
         }
+        if tile.hasPrefix("spread") {
+            return try image.stamped(with: spread(ready, tile, on: canvas), at: (0, 0))
+        }
         let unit = try withGap(ready, on: canvas)
         let place = stamp.place(of: unit.size, on: canvas)
         let wall = PixelSize(
@@ -80,6 +85,22 @@ package struct Watermark: ImageTransforming {
         let all = try unit.surrounded(on: wall, left: start.left, top: start.top, by: .tiled)
         return try image.stamped(
             with: all, at: (tile == "y" ? place.left : 0, tile == "x" ? place.top : 0))
+    }
+
+    /// As many whole images as fit, on a canvas; one alone lies where it would without repetition.
+    private func spread(
+        _ mark: borrowing VipsImage, _ tile: String, on canvas: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        let columns = tile == "spready" ? 1 : max(1, canvas.width / mark.size.width)
+        let rows = tile == "spreadx" ? 1 : max(1, canvas.height / mark.size.height)
+        let gapX = columns > 1 ? (canvas.width - columns * mark.size.width) / (columns - 1) : 0
+        let gapY = rows > 1 ? (canvas.height - rows * mark.size.height) / (rows - 1) : 0
+        let size = PixelSize(mark.size.width + gapX, mark.size.height + gapY)
+        let unit = try mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent).computed()
+        let wall = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
+        let place = stamp.place(of: wall, on: canvas)
+        return try unit.surrounded(on: wall, left: 0, top: 0, by: .tiled).computed().placed(
+            on: canvas, left: columns > 1 ? 0 : place.left, top: rows > 1 ? 0 : place.top, over: .transparent)
     }
 
     /// What is repeated: the image and the gap, half of it on each side.

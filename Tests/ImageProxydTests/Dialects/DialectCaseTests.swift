@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tests are built for debugging alone: a release has no `@testable`.
+#if DEBUG
+
+    import TestSupport
+    import Testing
+
+    @Suite("URLs of other proxies, as they answered them")
+    struct DialectCaseTests {
+        /// Cases whose answer differs on purpose: `docs/moving` says why.
+        private static let deviations: [String: Set<String>] = ["imgproxy": []]
+
+        @Test("Each URL gets the picture that was recorded", arguments: deviations.keys.sorted())
+        func cases(dialect: String) async throws {
+            let origin = try DialectOrigin()
+            let cases = try DialectCase.all(of: dialect)
+            var differing: Set<String> = []
+            for profile in Set(cases.map(\.profile)).sorted() {
+                let folder = try TemporaryDirectory()
+                let settings = try DialectProfile(dialect: dialect, name: profile, origin: origin, folder: folder)
+                    .settings()
+                let proxy = try await Proxy(settings: settings, in: folder, origin: origin.origin)
+                for dialectCase in cases where dialectCase.profile == profile {
+                    let answer = try await proxy.get(dialectCase.target(origin), lines: dialectCase.fields(origin))
+                    let differences = try DialectComparison(dialectCase, answer, origin).differences
+                    guard !differences.isEmpty else { continue }
+                    differing.insert(dialectCase.id)
+                    let isMeant = Self.deviations[dialect]?.contains(dialectCase.id) == true
+                    #expect(isMeant, "\(dialectCase.id) \(dialectCase.target(origin)): \(differences)")
+                }
+            }
+
+            #expect(cases.count > 10)
+            #expect(differing == Self.deviations[dialect])
+        }
+    }
+
+#endif

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Dialects
+
+@Suite("URLs of thumbor and imagor")
+struct ThumborTests {
+    private static let key = Array("secret-of-thumbor".utf8)
+
+    private func translate(
+        _ path: String, lenient: Bool = false, _ change: (inout Thumbor.Settings) -> Void = { _ in }
+    ) throws -> Translation {
+        var settings = Thumbor.Settings()
+        settings.allowsUnsafe = true
+        settings.lenient = lenient
+        settings.respectsOrientation = true
+        settings.watermarks = ["http://h/wm.png": "wm"]
+        change(&settings)
+        return try Thumbor(settings, keys: [Self.key]).translate(ForeignTarget(path))
+    }
+
+    private func translateImagor(_ path: String) throws -> Translation {
+        try translate(path) { settings in
+            settings.flavor = .imagor
+            settings.defaultScheme = "https"
+        }
+    }
+
+    // MARK: - The path
+
+    @Test(
+        "Each part of the path becomes an operation, in thumbor's order of work",
+        arguments: [
+            ("300x200", "resize:300x200:cover:enlarge=1"),
+            ("300x", "resize:300x:enlarge=1"),
+            ("x200", "resize:x200:enlarge=1"),
+            ("origx100", "resize:100pcx100:cover:enlarge=1"),
+            ("-300x-200", "resize:300x200:cover:enlarge=1,flip:hv"),
+            ("-0x0", "flip:h"),
+            ("x-", "flip:v"),
+            ("fit-in/300x200", "resize:300x200"),
+            ("full-fit-in/300x200", "resize:300x200:outside:enlarge=1"),
+            ("adaptive-fit-in/300x200", "resize:300x200:swap=1"),
+            ("adaptive-full-fit-in/300x200", "resize:300x200:outside:enlarge=1:swap=1"),
+            ("10x20:210x170", "crop:200x150:x=10:y=20:lenient=1"),
+            ("trim", "trim:0"),
+            ("trim:bottom-right:50", "trim:29:corner=southeast"),
+            ("trim/50x40:360x250", "trim:0,crop:310x210:x=50:y=40:lenient=1:base=source"),
+            ("150x150/left/top", "resize:150x150:cover:enlarge=1:gravity=northwest"),
+            ("150x150/right", "resize:150x150:cover:enlarge=1:gravity=east"),
+            ("150x150/center/middle/smart", "resize:150x150:cover:enlarge=1"),
+            ("150x150/smart", "resize:150x150:cover:enlarge=1:gravity=smart"),
+            (
+                "trim/1x1:9x9/fit-in/-30x20/left/bottom",
+                "trim:0,crop:8x8:x=1:y=1:lenient=1:base=source,resize:30x20,flip:h"
+            ),
+        ])
+    func parts(options: String, transform: String) throws {
+        let translation = try translate("/unsafe/\(options)/http://h/a.jpg")
+        #expect(translation["transform"] == transform)
+        #expect(translation["url"] == "http://h/a.jpg")
+        #expect(translation["format"] == "source")
+        #expect(!translation.isSigned)
+    }
+
+    @Test(
+        "Parts that ask for nothing leave the picture",
+        arguments: ["x", "0x0", "smart", "fit-in", "9x9:3x3", "0x0:0x0", "left"])
+    func nothing(options: String) throws {
+        #expect(try translate("/unsafe/\(options)/http://h/a.jpg")["transform"] == nil)
+    }
+
+    @Test(
+        "The first part that is no option, or out of order, begins the source",
+        arguments: [
+            "300X200/h/a.jpg", "300/h/a.jpg", "LEFT/h/a.jpg", "smart/left/h/a.jpg",
+            "filters%3Aquality(80)/h/a.jpg", "stretch/10x10/h/a.jpg",
+            "trim:middle/h/a.jpg", "300x200x1/h/a.jpg",
+        ])
+    func sourceBegins(rest: String) throws {
+        let skipped = rest.hasPrefix("smart/") ? "left/h/a.jpg" : rest
+        let decoded = skipped.replacing("%3A", with: ":")
+        #expect(try translate("/unsafe/\(rest)")["url"] == "http://\(decoded)")
+    }
+
+    @Test(
+        "A source is raw, encoded once or twice, or without scheme",
+        arguments: [
+            ("http://h/a.jpg", "http://h/a.jpg"),
+            ("https://h/a.jpg", "https://h/a.jpg"),
+            ("http%3A%2F%2Fh%2Fa.jpg", "http://h/a.jpg"),
+            ("h:81/a.jpg", "http://h:81/a.jpg"),
+            ("http://h/sp%20ace.jpg", "http://h/sp%20ace.jpg"),
+            ("http://h/sp%2520ace.jpg", "http://h/sp%20ace.jpg"),
+            ("http://h/%C3%BC.jpg", "http://h/%C3%BC.jpg"),
+            ("http://h/100%25.jpg", "http://h/100%25.jpg"),
+            ("http://h/a.jpg%3Fx=1&y=2", "http://h/a.jpg?x=1&y=2"),
+            ("http://h/a.jpg?x=1", "http://h/a.jpg"),
+            ("http://h/smart/300x200/fit-in.jpg", "http://h/smart/300x200/fit-in.jpg"),
+        ])
+    func sources(raw: String, url: String) throws {
+        #expect(try translate("/unsafe/100x/\(raw)")["url"] == url)
+    }
+
+    @Test(
+        "A path without a source, or with a slash too many, is refused",
+        arguments: [
+            "/unsafe", "/unsafe/", "/", "", "//unsafe/100x/http://h/a.jpg", "/unsafe/100x//http://h/a.jpg",
+            "/unsafe/http:/h/a.jpg", "/unsafe/HTTP://h/a.jpg", "/unsafe/ftp://h/a.jpg",
+            "/unsafe/filters:/h/a.jpg", "/unsafe/filters:quality(80):/h/a.jpg",
+        ])
+    func refused(path: String) {
+        let error = #expect(throws: TranslationError.self) { try translate(path) }
+        #expect(error?.kind == .invalid)
+    }
+
+    // MARK: - Filters
+
+    @Test(
+        "Filters become operations in the order written",
+        arguments: [
+            ("rotate(90):grayscale()", "rotate:270,grayscale"),
+            ("grayscale():rotate(-90)", "grayscale,rotate:90"),
+            ("rotate(45)", ""),
+            ("brightness(20)", "channels:add_red=51:add_green=51:add_blue=51"),
+            ("rgb(100,0,-100)", "channels:add_red=255:add_green=0:add_blue=-255"),
+            ("colorize(10,20,30,112233)", "channels:0.9:0.8:0.7:1.7:6.8:15.3"),
+            ("contrast(40)", "contrast:2.31"),
+            ("contrast(-100)", "contrast:0"),
+            ("saturation(0.2)", "saturation:0.2"),
+            ("blur(3)", "blur:1.835"),
+            ("blur(30,2)", "blur:2"),
+            ("blur(0)", ""),
+            ("sharpen(2,1.0,true)", "sharpen:1:2"),
+            ("equalize()", "equalize"),
+            ("noise(40,7)", "noise:40:seed=7"),
+            ("noise(0)", ""),
+            ("convolution(1;2;1;2;4;2;1;2;1,3,true)", "convolve:1_2_1_2_4_2_1_2_1:3:16"),
+            ("convolution(-1;8;-1,3,false)", "convolve:-1_8_-1:3"),
+            (
+                "curve([(0,0),(255,255)],[(0,50),(255,200)],[(0,0),(255,255)],[(0,255),(255,0)])",
+                "curve:0_0+255_255:0_50+255_200:0_0+255_255:0_255+255_0"
+            ),
+            ("round_corner(20,255,0,16)", "round:20:ry=20,background:ff0010"),
+            ("round_corner(20|50,0,0,0,1)", "round:20:ry=50"),
+            ("background_color(Red)", "background:red"),
+            ("watermark(http://h/wm.png,10,-5,20)", "watermark:wm:southwest:10:5:opacity=0.8"),
+            ("watermark(http%3A%2F%2Fh%2Fwm.png,center,50p,0,50)", "watermark:wm:north:0:50pc:width=0.5"),
+            ("watermark(h/wm.png,repeat,repeat,0,30,30)", "watermark:wm:northwest:0:0:tile=spread:scale=0.3"),
+            ("strip_exif():strip_icc()", ""),
+            ("proportion(0.5)", "resize:50pcx50pc:fill"),
+        ])
+    func filters(list: String, transform: String) throws {
+        let translation = try translate("/unsafe/filters:\(list)/http://h/a.jpg")
+        #expect(translation["transform"] ?? "" == transform)
+        #expect(translation["url"] == "http://h/a.jpg")
+    }
+
+    @Test(
+        "Filters about size change how the picture gets it",
+        arguments: [
+            ("fit-in/300x300", "fill(red)", "resize:300x300,extend:300x300:color=red"),
+            ("fit-in/300x300", "fill(blur)", "resize:300x300,extend:300x300:fill=blur"),
+            ("fit-in/300x300", "fill(auto)", "resize:300x300,extend:300x300:fill=mean"),
+            (
+                "fit-in/300x300", "fill(fff,1)",
+                "resize:300x300,extend:300x300:color=fff,background:fff"
+            ),
+            ("fit-in/200x", "fill(red)", "resize:200x,extend:200x100pc:color=red"),
+            ("300x300", "fill(red)", "resize:300x300:cover:enlarge=1"),
+            ("full-fit-in/300x300", "fill(red)", "resize:300x300:outside:enlarge=1"),
+            (
+                "adaptive-fit-in/300x200", "fill(red)",
+                "resize:300x200:swap=1,extend:300x200:color=red:swap=1"
+            ),
+            (
+                "fit-in/800x800", "no_upscale():fill(white)",
+                "resize:800x800,extend:800x800:color=white:enlarge=0"
+            ),
+            ("fit-in/800x800", "upscale()", "resize:800x800:enlarge=1"),
+            ("800x800", "no_upscale()", "resize:800x800:crop"),
+            ("300x100", "stretch()", "resize:300x100:fill:enlarge=1"),
+            ("200x133", "proportion(0.5)", "resize:200x133:cover:enlarge=1,resize:100x66:fill"),
+            ("9x9", "focal(10x500:200x640)", "resize:9x9:cover:enlarge=1:gravity=focal:px=105:py=570"),
+            (
+                "100x100:400x400/9x9", "focal(110x120:130x140)",
+                "crop:300x300:x=100:y=100:lenient=1,resize:9x9:cover:enlarge=1:gravity=focal:px=20:py=30"
+            ),
+            (
+                "100x100:400x400/9x9", "focal(0x0:50x50)",
+                "crop:300x300:x=100:y=100:lenient=1,resize:9x9:cover:enlarge=1"
+            ),
+            ("9x9", "focal(5x5:5x5)", "resize:9x9:cover:enlarge=1"),
+        ])
+    func geometry(options: String, filters: String, transform: String) throws {
+        let path = "/unsafe/\(options)/filters:\(filters)/http://h/a.jpg"
+        #expect(try translate(path)["transform"] == transform)
+    }
+
+    @Test("Format, quality and size of the file are parameters of their own")
+    func output() throws {
+        let webp = try translate("/unsafe/filters:quality(0):format(WEBP):max_bytes(3000)/h/a.jpg")
+        #expect(webp["format"] == "webp" && webp["quality"] == "1" && webp["max_bytes"] == "3000")
+        #expect(try translate("/unsafe/filters:format(png):quality(80)/h/a.jpg")["quality"] == nil)
+        #expect(try translate("/unsafe/filters:format(jpg)/h/a.png")["transform"] == "opaque")
+        let onto = try translate("/unsafe/filters:background_color(fff):format(jpeg)/h/a.png")
+        #expect(onto["transform"] == "background:fff")
+        #expect(try translate("/unsafe/h/a.jpg") { $0.autoWebP = true }["format"] == "auto:webp")
+        #expect(
+            try translate("/unsafe/h/a.jpg") { $0.respectsOrientation = false }["transform"] == "orient:none")
+        #expect(try translate("/unsafe/meta/10x/h/a.jpg").answer == .facts)
+    }
+
+    @Test(
+        "What thumbor would skip is refused by name, or skipped where the settings are lenient",
+        arguments: [
+            ("nosuch(1)", "nosuch", TranslationError.Kind.invalid),
+            ("Brightness(20)", "Brightness", .invalid),
+            ("brightness(abc)", "brightness", .invalid),
+            ("format(xyz)", "format", .invalid),
+            ("quality(abc)", "quality", .invalid),
+            ("round_corner(30)", "round_corner", .invalid),
+            ("watermark(http://h/wm.png,10,10)", "watermark", .invalid),
+            ("watermark(http://h/other.png,10,10,0)", "watermark", .unsupported),
+            ("max_age(10)", "max_age", .unsupported),
+            ("rotate(99999999999999999999)", "rotate", .invalid),
+        ])
+    func skipped(filter: String, name: String, kind: TranslationError.Kind) throws {
+        let path = "/unsafe/10x/filters:\(filter)/h/a.jpg"
+        let error = #expect(throws: TranslationError.self) { try translate(path) }
+        #expect(error?.kind == kind && error?.option == name)
+
+        let lenient = try translate(path, lenient: true)
+        #expect(lenient["transform"] == "resize:10x:enlarge=1")
+        #expect(lenient.ignored.count == 1 && lenient.ignored[0].hasPrefix("\(name): "))
+    }
+
+    // MARK: - Signatures
+
+    private static let signed = [
+        ("Bhyitw4UH4boeDY6oJNDcFp1onU=", "300x200/http://h/a.jpg"),
+        ("6R8nIcAittpN1yVEtXCJOfGbllc=", "100x/http%3A%2F%2Fh%2Fa.jpg"),
+    ]
+
+    @Test("A signature is the MAC of the path behind it as it stands", arguments: signed)
+    func signature(signature: String, rest: String) throws {
+        let translation = try translate("/\(signature)/\(rest)") { $0.allowsUnsafe = false }
+        #expect(translation.isSigned)
+    }
+
+    @Test(
+        "Any other text in its place is refused",
+        arguments: [
+            "Bhyitw4UH4boeDY6oJNDcFp1onU", "Bhyitw4UH4boeDY6oJNDcFp1onU%3D", "xBhyitw4UH4boeDY6oJNDcFp1onU=",
+            "Bhyitw4UH4boeDY6oJND", "6R8nIcAittpN1yVEtXCJOfGbllc=", "Unsafe", "UNSAFE", "=", "300x200",
+        ])
+    func wrongSignature(signature: String) {
+        let error = #expect(throws: TranslationError.self) {
+            try translate("/\(signature)/300x200/http://h/a.jpg")
+        }
+        #expect(error?.kind == .signature)
+    }
+
+    @Test("What is signed is not decoded, and doubled slashes count")
+    func signedAsSent() {
+        for rest in ["100x/http://h/a.jpg", "/100x/http%3A%2F%2Fh%2Fa.jpg", "100x/http%3a%2F%2Fh%2Fa.jpg"] {
+            let error = #expect(throws: TranslationError.self) {
+                try translate("/6R8nIcAittpN1yVEtXCJOfGbllc=/\(rest)")
+            }
+            #expect(error?.kind == .signature)
+        }
+    }
+
+    @Test("Without keys no signature is right, not even that of an empty key")
+    func noKeys() {
+        // HMAC-SHA1 with an empty key.
+        let path = "/5SdH4a6r76kHzqNONKK2Eyt65ps=/300x200/http://h/a.jpg"
+        #expect(throws: TranslationError.self) {
+            try Thumbor(Thumbor.Settings()).translate(ForeignTarget(path))
+        }
+    }
+
+    @Test("imagor's signatures may be of SHA-256 or SHA-512, and cut")
+    func digests() throws {
+        let rest = "300x200/http://h/a.jpg"
+        let long = "POAsohMvIQKviWVc2XyhcRyScdi_YsszHFwMa0EVFae59CHTKDfWo-F5FTsir2bF9QkJj1jKpob1ZhikBuvukQ=="
+        let shorter = "F1NAowweNxqUTwKZ9aDtq9R8x6VffBq_9KZSWP9y9qc="
+        #expect(try translate("/\(long)/\(rest)") { $0.digest = .sha512 }.isSigned)
+        #expect(try translate("/\(shorter)/\(rest)") { $0.digest = .sha256 }.isSigned)
+        let cut = String(shorter.prefix(20))
+        let settings = { (settings: inout Thumbor.Settings) in
+            settings.digest = .sha256
+            settings.signatureLength = 20
+        }
+        #expect(try translate("/\(cut)/\(rest)", lenient: false, settings).isSigned)
+        #expect(throws: TranslationError.self) {
+            try translate("/\(shorter)/\(rest)", lenient: false, settings)
+        }
+        #expect(throws: TranslationError.self) {
+            try translate("/\(cut.dropLast())/\(rest)", lenient: false, settings)
+        }
+    }
+
+    @Test("unsafe is refused where the settings do not allow it")
+    func unsafeRefused() {
+        let error = #expect(throws: TranslationError.self) {
+            try translate("/unsafe/10x/h/a.jpg") { $0.allowsUnsafe = false }
+        }
+        #expect(error?.kind == .forbidden)
+    }
+
+    // MARK: - imagor
+
+    @Test(
+        "imagor's own parts and filters are read",
+        arguments: [
+            ("0.1x0.2:0.5x1", "crop:40pcx80pc:x=10pc:y=20pc"),
+            ("stretch/30x20", "resize:30x20:fill:enlarge=1"),
+            (
+                "fit-in/30x20/1x2:3x4/filters:fill(red)",
+                "resize:30x20,extend:30x20:color=red,pad:2:3:4:1:color=red"
+            ),
+            ("fit-in/30x20/5x6", "resize:30x20,pad:6:5:6:5"),
+            ("9x9/filters:focal(0.3x0.1:0.5x0.3)", "resize:9x9:cover:enlarge=1:gravity=focal:fx=0.4:fy=0.2"),
+            ("9x9/filters:focal(0.25,0.5)", "resize:9x9:cover:enlarge=1:gravity=focal:fx=0.25:fy=0.5"),
+            ("9x/filters:orient(90)", "rotate:270,resize:9x:enlarge=1"),
+            ("filters:hue(290):saturation(50)", "hue:290,saturation:1.5"),
+            ("filters:blur(2):sharpen(3)", "blur:2,sharpen:3"),
+            ("filters:pixelate(5)", "pixelate:5"),
+            ("filters:round_corner(10)", "round:10:ry=10"),
+            ("filters:round_corner(10,20,fff)", "round:10:ry=20,background:fff"),
+            ("filters:trim(20,bottom-right)", "trim:12:corner=southeast"),
+            ("filters:proportion(50)", "resize:50pcx50pc:fill"),
+            (
+                "filters:label(Hi%20you,10,-20,30,ff0000,50,Sans%20Bold)",
+                "text:text64=SGkgeW91:size=30:color=ff000080:font=Sans_Bold:gravity=southwest:x=10:y=20"
+            ),
+        ])
+    func imagor(options: String, transform: String) throws {
+        let translation = try translateImagor("/unsafe/\(options)/h/a.jpg")
+        #expect(translation["transform"] == transform)
+        #expect(translation["url"] == "https://h/a.jpg")
+    }
+
+    @Test("imagor's filters about the answer are parameters")
+    func imagorOutput() throws {
+        let saved = try translateImagor(
+            "/unsafe/filters:attachment(cat.jpg):page(3):format(jxl):quality(70)/h/a.pdf")
+        #expect(saved["filename"] == "cat.jpg" && saved["download"] == "1")
+        #expect(saved["frame"] == "2" && saved["format"] == "jxl" && saved["quality"] == "70")
+        #expect(try translateImagor("/unsafe/10x/filters:raw()/h/a.jpg")["transform"] == nil)
+        #expect(try translateImagor("/unsafe/filters:max_frames(1)/h/a.gif")["animate"] == "first")
+        #expect(try translateImagor("/unsafe/filters:expire(5000)/h/a.gif")["expires"] == "5")
+    }
+
+    @Test("No text of a filter can become an operation of ours")
+    func injection() throws {
+        for filter in [
+            "background_color(red%2Cblur:9)", "fill(red%2Cblur:9)", "label(a,1,1,9,red,0,x%2Cblur:9)",
+            "label(a,1,1,9,red%3Ablur)", "round_corner(1,2,3%2Cblur:9,4)", "format(png%26url=x)",
+        ] {
+            let translation = try translate("/unsafe/fit-in/9x9/filters:\(filter)/h/a.jpg", lenient: true) {
+                $0.flavor = .imagor
+            }
+            #expect(!(translation["transform"] ?? "").contains("blur"), "\(filter)")
+            #expect(translation["format"] == "source")
+        }
+    }
+}
