@@ -120,7 +120,8 @@ let package = Package(
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
+                "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd",
                 crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -187,7 +188,8 @@ let package = Package(
         .testTarget(
             name: "ImageProxydTests",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
+                "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
                 "ImageTestSupport", "TestSupport", crypto,
             ],

@@ -58,10 +58,12 @@ struct Components: Sendable {
             share: MemoryShare(of: memory, dividedBy: Self.imageShare, atLeast: Self.minImageBytes))
         let facts = AliasTable(
             capacity: targets / 8,
-            share: MemoryShare(of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes))
+            share: MemoryShare(
+                of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes))
         let images = { (route: Metric.Route, foreign: ForeignRoute?) in
             imageHandler(
-                route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit)
+                route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit
+            )
         }
         return RouteSet(
             routes: Routes(
@@ -123,7 +125,7 @@ struct Components: Sendable {
         _ configuration: ProxyConfiguration, _ files: NamedFiles,
         _ parser: ImageRequestParser, _ pipeline: ImagePipeline, _ limit: ClientLimit
     ) -> ImageHandler {
-        return ImageHandler(
+        ImageHandler(
             route: route, foreign: foreign, pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
+import Primitives
 import Request
 
 /// A path below which URLs of another image proxy are answered.
@@ -28,13 +29,34 @@ struct ForeignRoute: Sendable {
         return true
     }
 
-    /// What a target below the path means.
-    func translate(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> Translation {
+    /// Facts in the other proxy's form, as JSON.
+    /// - Parameter information: what `/info` would answer.
+    func facts(
+        _ information: [UInt8], for target: [UInt8], at now: Int64
+    ) throws(ImageRequestError) -> [UInt8] {
+        var parser = JSONParser(information)
+        // Lost: where it is no JSON; it has been written here.
+        guard let json = try? parser.parse() else { return information }
+        let foreign = try foreign(target, at: now)
+        do throws(TranslationError) {
+            return Array((try dialect.facts(from: json, for: foreign).compact + "\n").utf8)
+        } catch {
+            throw ImageRequestError(error)
+        }
+    }
+
+    private func foreign(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> ForeignTarget {
         guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
             throw .notFound(reason: "the path is not UTF-8")
         }
+        return ForeignTarget(text, now: now)
+    }
+
+    /// What a target below the path means.
+    func translate(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> Translation {
+        let foreign = try foreign(target, at: now)
         do throws(TranslationError) {
-            return try dialect.translate(ForeignTarget(text, now: now))
+            return try dialect.translate(foreign)
         } catch {
             throw ImageRequestError(error)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import Cache
 import Dialects
 import Freshness
@@ -40,7 +41,8 @@ final class ImageHandler: Sendable {
     ///   - aliases: the targets stored with their answers' heads.
     ///   - reportError: receives internal failures, for the log; clients get no details.
     init(
-        route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
+        route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
+        parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, clock: @escaping @Sendable () -> Int64,
@@ -104,6 +106,13 @@ final class ImageHandler: Sendable {
     private func response(
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
+        if let foreign, imageRequest.isInformation {
+            do throws(PipelineError) {
+                return try facts(image, by: foreign, imageRequest, for: request)
+            } catch {
+                return problem(error, imageRequest, for: request, nil)
+            }
+        }
         let heads = ImageHeads(
             image, request: imageRequest, sharing: mapping.sharing,
             shortLifetime: pipeline.shortLifetime(of: image.description))
@@ -112,6 +121,33 @@ final class ImageHandler: Sendable {
         var response = mapping.response(image, heads, request: request, at: clock())
         response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
         return response
+    }
+
+    /// Facts in another proxy's form: converted for each answer, which has no validators.
+    private func facts(
+        _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
+        for request: HTTPRequest
+    ) throws(PipelineError) -> HTTPResponse {
+        let information: [UInt8]
+        switch image.body {
+        case .bytes(let bytes): information = bytes
+        case .file(let file, let offset, let length):
+            do throws(BodyError) {
+                information = try file.readAll(from: offset, count: Int(length))
+            } catch {
+                throw .internalFailure("\(error)")
+            }
+        }
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        do throws(ImageRequestError) {
+            var response = mapping.facts(
+                try foreign.facts(information, for: target, at: clock()), image, for: request, at: clock())
+            response.note = ExchangeNote(
+                image, source: imageRequest.source, sent: response.note as? ExchangeNote)
+            return response
+        } catch {
+            throw PipelineError(error)
+        }
     }
 
     /// All checks of a request before any look-up.
@@ -215,7 +251,8 @@ final class ImageHandler: Sendable {
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
             error, to: request, status: foreignStatus(of: error),
-            isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
+            isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false,
+            remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
         let source =
             parsed?.source
@@ -275,7 +312,9 @@ final class ImageHandler: Sendable {
             if route == .info { return try parser.parseInformation(target: target, at: clock()) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
             if let foreign {
-                return try foreign.read(target, by: parser, at: clock(), dpr: hint) { acceptClass(of: request) }
+                return try foreign.read(target, by: parser, at: clock(), dpr: hint) {
+                    acceptClass(of: request)
+                }
             }
             return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
         } catch {

@@ -108,7 +108,8 @@ struct ImageHeads {
         let type = delivery.isDownload ? "attachment" : "inline"
         guard let given = delivery.filename else { return type }
         let name =
-            format.map { given.hasSuffix(".*") ? given.dropLast() + $0.row.fileExtension : given[...] } ?? given[...]
+            format.map { given.hasSuffix(".*") ? given.dropLast() + $0.row.fileExtension : given[...] }
+            ?? given[...]
         let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
         let ascii = name.map { character in
             switch character {

@@ -98,6 +98,24 @@ struct ResponseMapping: Sendable {
         return response
     }
 
+    /// Facts about a picture as JSON in another proxy's form.
+    func facts(
+        _ json: [UInt8], _ image: ImageResponse, for request: HTTPRequest, at now: Int64
+    ) -> HTTPResponse {
+        var lines = FieldLines(reserving: 256)
+        lines.append(.cacheControl) { image.record.downstream.append(to: &$0) }
+        lines.append(.contentType, text: "application/json")
+        lines.append(.contentTypeOptions, text: "nosniff")
+        lines.append(sharing.fields)
+        var response = HTTPResponse(status: .ok)
+        response.prepared = PreparedFields(lines)
+        response.body = .bytes(json)
+        sharing.apply(to: &response, for: request)
+        response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
+        response.context = ExchangeContext(route, Metric.Cache(image)).packed
+        return response
+    }
+
     /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110
     /// §13.2.2).
     private func answer(
@@ -141,7 +159,8 @@ struct ResponseMapping: Sendable {
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
-        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool, isHinted: Bool = false,
+        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool,
+        isHinted: Bool = false,
         remembered seconds: Int64?, placeholder: Placeholder? = nil,
         forwarding: ForwardingRecord.Outcome? = nil
     ) -> HTTPResponse {

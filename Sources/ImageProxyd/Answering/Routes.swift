@@ -17,7 +17,8 @@ final class Routes: Sendable {
 
     init(
         images: ImageHandler, information: ImageHandler,
-        foreign: [(route: ForeignRoute, handler: ImageHandler)] = [], sharing: SharingPolicy, status: StatusHandler,
+        foreign: [(route: ForeignRoute, handler: ImageHandler)] = [], sharing: SharingPolicy,
+        status: StatusHandler,
         showsMetrics: Bool
     ) {
         self.images = images

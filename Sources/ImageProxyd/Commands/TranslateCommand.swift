@@ -35,7 +35,9 @@ struct TranslateCommand: ParsableCommand {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
             throw ValidationError("there is no dialect '\(dialect)', only \(names)")
         }
-        guard (url == nil) != (log == nil) else { throw ValidationError("a URL or --log FILE is needed, and not both") }
+        guard (url == nil) != (log == nil) else {
+            throw ValidationError("a URL or --log FILE is needed, and not both")
+        }
     }
 
     func run() throws {
@@ -73,7 +75,9 @@ struct TranslateCommand: ParsableCommand {
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
         // Safe because getline(3) ends each line that it returns with 0, and grows the buffer itself.
-        while unsafe getline(&line, &capacity, file) >= 0, let text = unsafe line.map({ unsafe String(cString: $0) }) {
+        while unsafe getline(&line, &capacity, file) >= 0,
+            let text = unsafe line.map({ unsafe String(cString: $0) })
+        {
             guard let target = TranslationReport.target(in: text.trimmed) else { continue }
             report.count(route.translation(of: target))
         }
@@ -115,7 +119,8 @@ struct TranslationReport {
         // As Apache, nginx and their like have it: "GET /path HTTP/1.1".
         for quoted in line.split(separator: "\"", omittingEmptySubsequences: false) {
             let words = quoted.split(separator: " ")
-            guard words.count == 3, ["GET", "HEAD", "POST"].contains(words[0]), words[2].hasPrefix("HTTP/") else {
+            guard words.count == 3, ["GET", "HEAD", "POST"].contains(words[0]), words[2].hasPrefix("HTTP/")
+            else {
                 continue
             }
             return TranslateCommand.target(of: words[1])
@@ -152,7 +157,8 @@ struct TranslationReport {
         guard !reasons.isEmpty else { return [] }
         let ranked = reasons.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
         let rest = ranked.count > mostNamed ? ["  … and \(ranked.count - mostNamed) more"] : []
-        return ["\(title):"] + ranked.prefix(mostNamed).map { "  \($0.value.count) × \($0.value.text)" } + rest
+        return ["\(title):"] + ranked.prefix(mostNamed).map { "  \($0.value.count) × \($0.value.text)" }
+            + rest
     }
 }
 

@@ -87,7 +87,8 @@ struct DialectConfiguration: Sendable, Hashable, Codable {
         var container = encoder.container(keyedBy: AnyKey.self)
         try container.encode(name, forKey: AnyKey(stringValue: CodingKeys.name.rawValue))
         try container.encode(prefix, forKey: AnyKey(stringValue: CodingKeys.prefix.rawValue))
-        try container.encode(compatibleErrors, forKey: AnyKey(stringValue: CodingKeys.compatibleErrors.rawValue))
+        try container.encode(
+            compatibleErrors, forKey: AnyKey(stringValue: CodingKeys.compatibleErrors.rawValue))
         guard case .object(let members) = settings else { return }
         for member in members { try container.encode(member.value, forKey: AnyKey(stringValue: member.name)) }
     }
@@ -145,7 +146,9 @@ extension JSONValue: Encodable {
         case .array(let values): try values.encode(to: encoder)
         case .object(let members):
             var container = encoder.container(keyedBy: MemberName.self)
-            for member in members { try container.encode(member.value, forKey: MemberName(stringValue: member.name)) }
+            for member in members {
+                try container.encode(member.value, forKey: MemberName(stringValue: member.name))
+            }
         }
     }
 

@@ -154,7 +154,8 @@ private struct Reader {
     mutating func route(_ configuration: DialectConfiguration, at index: Int) -> ForeignRoute? {
         let path = "dialects.\(index)"
         do throws(TranslationError) {
-            guard let dialect = try configuration.dialect(reading: { secret("\(path).keys", $0, least: 1) }) else {
+            guard let dialect = try configuration.dialect(reading: { secret("\(path).keys", $0, least: 1) })
+            else {
                 return nil
             }
             return ForeignRoute(

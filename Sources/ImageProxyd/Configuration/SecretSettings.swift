@@ -4,7 +4,9 @@ internal import Glibc
 
 /// Settings whose invalid values are not shown: they contain secrets, or secrets are pasted there by mistake.
 enum SecretSettings {
-    private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins", "dialects"]
+    private static let paths = [
+        "security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins", "dialects",
+    ]
 
     /// A secret has at least so many bytes: a shorter text is none.
     private static let leastBytes = 16

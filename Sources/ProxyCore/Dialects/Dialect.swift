@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// The URLs of another image proxy.
 ///
 /// A dialect is a pure function from a target to parameters of `/img`, which its parser then checks like any
@@ -22,11 +24,24 @@ package protocol Dialect: Sendable {
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
     func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
 
+    /// Facts about a picture in the form of the other proxy.
+    ///
+    /// - Parameter information: what `/info` says of the source.
+    func facts(
+        from information: JSONValue, for target: ForeignTarget
+    ) throws(TranslationError) -> JSONValue
+
     /// The status that the other proxy has for what is answered with this one here.
     func compatibleStatus(of status: Int) -> Int
 }
 
 extension Dialect {
+    package func facts(
+        from information: JSONValue, for target: ForeignTarget
+    ) throws(TranslationError) -> JSONValue {
+        information
+    }
+
     package func compatibleStatus(of status: Int) -> Int { status }
 }
 
@@ -47,7 +62,8 @@ extension DialectSettings {
 package enum DialectRegistry {
     /// In the order of the documentation.
     package static let all: [any Dialect.Type] = [
-        ImgproxyDialect.self, Thumbor.self, Imaginary.self, Weserv.self, Cloudflare.self, Imgix.self, NextJS.self,
+        ImgproxyDialect.self, Thumbor.self, Imaginary.self, Weserv.self, Cloudflare.self, Imgix.self,
+        NextJS.self,
     ]
 
     /// The dialect of this name.

@@ -72,10 +72,12 @@ extension ImageTransforming {
 package enum TransformRegistry {
     static let all: [any ImageTransforming.Type] = [
         Resize.self, Crop.self, Inset.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self,
-        Orient.self, Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
+        Orient.self, Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self,
+        Brightness.self,
         Contrast.self, Saturation.self, Gamma.self, Exposure.self, Hue.self, Grayscale.self, Invert.self,
         Sepia.self, Duotone.self, Channels.self, Curve.self, Sigmoid.self, Modulate.self, Equalize.self,
-        Convolve.self, Noise.self, Opacity.self, Opaque.self, Background.self, Watermark.self, Text.self, Speed.self,
+        Convolve.self, Noise.self, Opacity.self, Opaque.self, Background.self, Watermark.self, Text.self,
+        Speed.self,
         Delay.self, Loop.self, Reverse.self,
     ]
     /// The operations by name.

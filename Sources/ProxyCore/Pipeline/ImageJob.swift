@@ -158,9 +158,7 @@ struct ImageJob: Sendable {
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
         if let refreshed { source = refreshed } else { source = try await usableSource() }
-        if request.plan?.skipped.contains(source.record.format) == true, request.mayPassThrough,
-            pipeline.mayPass(source.record)
-        {
+        if request.skips(source.record.format), pipeline.mayPass(source.record) {
             return try await made(by: nil).image(of: source)
         }
         // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
@@ -172,24 +170,6 @@ struct ImageJob: Sendable {
             return hit
         }
         return try await job.image(of: source)
-    }
-
-    /// The same for a source that must not go out as it is.
-    private var rasterized: ImageJob { made(by: pipeline.configuration.rasterPlan) }
-
-    /// The same by another plan, or by none.
-    private func made(by plan: RenderPlan?) -> ImageJob {
-        var job = withoutStream
-        job.request = request.made(by: plan)
-        job.token = token.extended(to: job.request.resultKey)
-        return job
-    }
-
-    /// The same where no byte goes out before all are there.
-    var withoutStream: ImageJob {
-        var job = self
-        job.stream = nil
-        return job
     }
 
     /// The image once it is known what of the source may be used.

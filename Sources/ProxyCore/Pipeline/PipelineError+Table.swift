@@ -35,7 +35,8 @@ extension PipelineError {
         400, "untranslated", "The other proxy's URL has no translation", cause: .request)
     static let foreignOptionForbidden = PipelineError(
         403, "option_forbidden", "The settings of the dialect do not allow this", cause: .request)
-    static let nothingThere = PipelineError(404, "not_found", "There is nothing at this path", cause: .request)
+    static let nothingThere = PipelineError(
+        404, "not_found", "There is nothing at this path", cause: .request)
     static let urlExpired = PipelineError(410, "url_expired", "The URL is no longer valid", cause: .request)
     /// The address that stands in the source's URL is private, special or denied.
     static let addressForbidden = PipelineError(
@@ -264,7 +265,7 @@ extension PipelineError {
     static func engineUnavailable(_ text: String) -> PipelineError { noWorker.failed(text) }
 
     /// Something in the daemon itself failed; what, is in the log.
-    static func internalFailure(_ text: String) -> PipelineError { internalError.failed(text) }
+    package static func internalFailure(_ text: String) -> PipelineError { internalError.failed(text) }
 
     private static let unreachableDetail =
         "its name does not resolve, nothing answers there, or its address is in a private network that "

@@ -85,6 +85,11 @@ package struct ImageRequest: Sendable {
     /// Whether an image without a transform may be sent as it came.
     package var mayPassThrough: Bool { rule?.reencodes != true }
 
+    /// Whether a source of this format is sent as it came, in place of the plan's result.
+    package func skips(_ format: ImageFormat) -> Bool {
+        mayPassThrough && plan?.skipped.contains(format) == true
+    }
+
     /// Whether the answer's bytes are exactly the origin's.
     package var isUntouched: Bool {
         plan == nil && mayPassThrough && rule?.storeAs == nil && rule?.decodesBase64 != true

@@ -24,7 +24,9 @@ extension ImageRequestParser {
         if case .explicit(let format) = plan.format {
             plan.quality = draft.qualities[format] ?? draft.quality ?? qualities[format]
         } else if let all = draft.quality, !draft.qualities.isEmpty {
-            for format in plan.qualities.keys where draft.qualities[format] == nil { plan.qualities[format] = all }
+            for format in plan.qualities.keys where draft.qualities[format] == nil {
+                plan.qualities[format] = all
+            }
             plan.quality = nil
         }
         plan.keepsAlpha = draft.format == Self.sourceWithAlpha
@@ -136,7 +138,9 @@ extension ImageRequestParser {
             return .automatic(wanted.filter(accepted.contains))
         case let name?:
             guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
-                let allowed = ["auto", "source", Self.sourceWithAlpha] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+                let allowed =
+                    ["auto", "source", Self.sourceWithAlpha]
+                    + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
                 throw .invalidParameter(
                     name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
             }

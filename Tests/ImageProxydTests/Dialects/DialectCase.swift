@@ -48,7 +48,8 @@ struct DialectCase: Sendable {
         func filled(_ text: String) -> String { origin.filling(text.replacing("{B64}", with: encoded)) }
         let path = json["path"]?.text ?? ""
         guard let sign = json["sign"] else { return filled(path) }
-        return filled(path).replacing("{SIG}", with: signature(sign, over: filled(sign["over"]?.text ?? path)))
+        return filled(path).replacing(
+            "{SIG}", with: signature(sign, over: filled(sign["over"]?.text ?? path)))
     }
 
     private func encodedSource(_ origin: DialectOrigin) -> String {
@@ -76,7 +77,8 @@ struct DialectCase: Sendable {
             signature = Base64URL.encode(mac.finalize().prefix(sign["size"]?.whole ?? 32))
         case "thumbor":
             let code = HMAC<Insecure.SHA1>.authenticationCode(
-                for: Array(Self.rest(of: text, behind: "{SIG}/").utf8), using: SymmetricKey(data: Array(key.utf8)))
+                for: Array(Self.rest(of: text, behind: "{SIG}/").utf8),
+                using: SymmetricKey(data: Array(key.utf8)))
             signature = Base64URL.encode(code)
             signature += String(repeating: "=", count: (4 - signature.utf8.count % 4) % 4)
         case "imaginary":
@@ -97,7 +99,9 @@ struct DialectCase: Sendable {
 
     private static func bytes(ofDigits text: String) -> [UInt8] {
         let digits = Array(text)
-        return stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+            UInt8(String(digits[$0...$0 + 1]), radix: 16)
+        }
     }
 
     /// imaginary's signed text: the path, and the other parameters by name.
@@ -112,7 +116,9 @@ struct DialectCase: Sendable {
     /// imgix' signed text: all but the signature.
     private static func withoutSignature(_ text: String) -> String {
         let parts = text.split(separator: "?", maxSplits: 1)
-        let pairs = (parts.count == 2 ? String(parts[1]) : "").split(separator: "&").filter { !$0.hasPrefix("s=") }
+        let pairs = (parts.count == 2 ? String(parts[1]) : "").split(separator: "&").filter {
+            !$0.hasPrefix("s=")
+        }
         return parts[0] + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
 }

@@ -18,11 +18,14 @@
             var differing: Set<String> = []
             for profile in Set(cases.map(\.profile)).sorted() {
                 let folder = try TemporaryDirectory()
-                let settings = try DialectProfile(dialect: dialect, name: profile, origin: origin, folder: folder)
-                    .settings()
+                let settings = try DialectProfile(
+                    dialect: dialect, name: profile, origin: origin, folder: folder
+                )
+                .settings()
                 let proxy = try await Proxy(settings: settings, in: folder, origin: origin.origin)
                 for dialectCase in cases where dialectCase.profile == profile {
-                    let answer = try await proxy.get(dialectCase.target(origin), lines: dialectCase.fields(origin))
+                    let answer = try await proxy.get(
+                        dialectCase.target(origin), lines: dialectCase.fields(origin))
                     let differences = try DialectComparison(dialectCase, answer, origin).differences
                     guard !differences.isEmpty else { continue }
                     differing.insert(dialectCase.id)

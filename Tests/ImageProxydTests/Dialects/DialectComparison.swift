@@ -27,12 +27,20 @@
                 return
             }
             let status = expected["status"]?.whole ?? 200
-            require(answer.status / 100 == status / 100, "status \(answer.status), not \(status): \(answer.text.prefix(300))")
+            require(
+                answer.status / 100 == status / 100,
+                "status \(answer.status), not \(status): \(answer.text.prefix(300))")
             guard differences.isEmpty, status < 400 else { return }
             compareFields(expected)
-            if let name = expected["same_as"]?.text { require(answer.body == DialectOrigin.source(name), "other bytes") }
-            if let start = expected["body_start"]?.text { require(answer.text.hasPrefix(start), "body \(answer.text.prefix(40))") }
-            if let most = expected["max_bytes"]?.whole { require(answer.body.count <= most, "\(answer.body.count) bytes") }
+            if let name = expected["same_as"]?.text {
+                require(answer.body == DialectOrigin.source(name), "other bytes")
+            }
+            if let start = expected["body_start"]?.text {
+                require(answer.text.hasPrefix(start), "body \(answer.text.prefix(40))")
+            }
+            if let most = expected["max_bytes"]?.whole {
+                require(answer.body.count <= most, "\(answer.body.count) bytes")
+            }
             if let facts = expected["json"] { try compareFacts(facts) }
             if expected["width"] != nil, expected["json"] == nil { try comparePicture(expected) }
         }
@@ -47,10 +55,12 @@
                 require(type == wanted, "type \(type), not \(wanted)")
             }
             if let wanted = expected["location"]?.text {
-                require(answer["Location"] == origin.filling(wanted), "location \(answer["Location"] ?? "none")")
+                require(
+                    answer["Location"] == origin.filling(wanted), "location \(answer["Location"] ?? "none")")
             }
             if let wanted = expected["vary"]?.text {
-                require(answer["Vary"]?.lowercased().contains(wanted.lowercased()) == true, "no Vary: \(wanted)")
+                require(
+                    answer["Vary"]?.lowercased().contains(wanted.lowercased()) == true, "no Vary: \(wanted)")
             }
             if let wanted = expected["disposition"]?.text {
                 let found = answer["Content-Disposition"] ?? "none"
@@ -63,7 +73,9 @@
             let found = try parser.parse()
             guard case .object(let members) = facts else { return }
             for member in members {
-                require(found[member.name] == member.value, "\(member.name) is \(found[member.name]?.compact ?? "absent")")
+                require(
+                    found[member.name] == member.value,
+                    "\(member.name) is \(found[member.name]?.compact ?? "absent")")
             }
         }
 
@@ -75,12 +87,15 @@
             VipsLibrary.unblock(format)
             let header = try VipsCoder.header(of: source, as: format)
             compareSize(header.size, expected)
-            if let frames = expected["frames"]?.whole { require(header.frames == frames, "\(header.frames) frames, not \(frames)") }
+            if let frames = expected["frames"]?.whole {
+                require(header.frames == frames, "\(header.frames) frames, not \(frames)")
+            }
             guard let digits = expected["thumb"]?.text, !dialectCase.ignores("thumb") else { return }
             let found = try Thumbnail(TestPicture(decoding: answer.body, frames: .primary))
             let (mean, worst) = found.distance(to: Thumbnail(digits: digits))
             let most = dialectCase.tolerance
-            require(mean <= most.mean && worst <= most.worst, "thumbnail is off by \(mean), \(worst) in one cell")
+            require(
+                mean <= most.mean && worst <= most.worst, "thumbnail is off by \(mean), \(worst) in one cell")
         }
 
         private mutating func compareSize(_ size: PixelSize, _ expected: JSONValue) {
@@ -135,13 +150,17 @@
             return start..<max(start + 1, min(length, Int((centre + reach + 0.5).rounded(.down))))
         }
 
-        private static func mean(of picture: TestPicture, _ columns: Range<Int>, _ rows: Range<Int>) -> [Double] {
+        private static func mean(of picture: TestPicture, _ columns: Range<Int>, _ rows: Range<Int>)
+            -> [Double]
+        {
             var sums = [0.0, 0.0, 0.0, 0.0]
             for y in rows {
                 for x in columns {
                     let pixel = picture[x, y].map(Double.init)
                     let alpha = pixel.count % 2 == 0 ? pixel[pixel.count - 1] : 255
-                    for band in 0..<3 { sums[band] += (pixel.count < 3 ? pixel[0] : pixel[band]) * alpha / 255 }
+                    for band in 0..<3 {
+                        sums[band] += (pixel.count < 3 ? pixel[0] : pixel[band]) * alpha / 255
+                    }
                     sums[3] += alpha
                 }
             }

@@ -9,7 +9,8 @@ struct DialectOrigin: Sendable {
     private var host: String { "127.0.0.1:\(origin.port)" }
 
     static let names = [
-        "photo.jpg", "portrait.jpg", "small.jpg", "wide.jpg", "exif6.jpg", "alpha.png", "anim.gif", "border.png",
+        "photo.jpg", "portrait.jpg", "small.jpg", "wide.jpg", "exif6.jpg", "alpha.png", "anim.gif",
+        "border.png",
         "wm.png",
     ]
 

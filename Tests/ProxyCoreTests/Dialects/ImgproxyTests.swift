@@ -30,7 +30,7 @@ struct ImgproxyTests {
             ("mw:50/z:2:0.5", "resize:minwidth=50:zoomx=2:zoomy=0.5"),
             ("dpr:2/w:100/pd:5", "resize:size=100x:density=2,pad:5:5:5:5:color=transparent"),
             ("c:0.5:0:fp:0.1:0.9", "crop:50pcx100pc:gravity=focal:fx=0.1:fy=0.9"), ("c:0:0", nil),
-            ("t:10:fff:1:0", "trim:10:color=ffffff:equal=h"), ("t:", nil), ("rot:450", "rotate:90"),
+            ("t:10:fff:1:0", "trim:10:color=ffffff:equal=h:keep=1"), ("t:", nil), ("rot:450", "rotate:90"),
             ("fl:1:1", "flip:hv"), ("fl::1", "flip:v"), ("ar:0", "orient:none"),
             ("bg:f00/pd:1:2:3:4", "pad:1:2:3:4:color=ff0000,background:ff0000"), ("bg:1:2:3/bg:", nil),
             ("bl:2/sh:0.5/pix:8", "blur:2,sharpen:0.5,pixelate:8"), ("bl:0/sh:0/pix:1", nil),
@@ -47,7 +47,7 @@ struct ImgproxyTests {
             ("wm:0", nil), ("el:yes/w:9", "resize:size=9x"), ("w:1/w:2", "resize:size=2x"),
             (
                 "pd:1/wm:1/w:5/fl:1/c:4:4/t:1/bl:1/ex:1",
-                "trim:1,flip:h,crop:4x4,resize:size=5x,blur:1,extend:5x100pc:color=transparent:grow=1,"
+                "trim:1:keep=1,flip:h,crop:4x4,resize:size=5x,blur:1,extend:5x100pc:color=transparent:grow=1,"
                     + "pad:1:1:1:1:color=transparent,watermark:logo:gravity=center"
             ),
         ])
@@ -62,7 +62,8 @@ struct ImgproxyTests {
     @Test(
         "Options about the answer become parameters",
         arguments: [
-            ("f:webp", "format", "webp"), ("q:70", "quality", "70"), ("fq:jpg:50:webp:60", "quality", "jpeg:50,webp:60"),
+            ("f:webp", "format", "webp"), ("q:70", "quality", "70"),
+            ("fq:jpg:50:webp:60", "quality", "jpeg:50,webp:60"),
             ("mb:9000", "max_bytes", "9000"), ("sm:0", "metadata", "keep"), ("kcr:0", "metadata", "none"),
             ("exp:4102444800", "expires", "4102444800"), ("att:1", "download", "1"),
             ("fn:holiday", "filename", "holiday.*"), ("fn:aG9saWRheQ:1", "filename", "holiday.*"),
@@ -84,7 +85,8 @@ struct ImgproxyTests {
             ("aHR0/cDov/L2EvYg==.webp", "http://a/b", "webp"),
         ])
     func sources(text: String, url: String, format: String) throws {
-        let translation = try dialect { $0.baseURL = "https://base/" }.translate(ForeignTarget("//x//w:1/\(text)"))
+        let translation = try dialect { $0.baseURL = "https://base/" }.translate(
+            ForeignTarget("//x//w:1/\(text)"))
 
         #expect(translation["url"] == url)
         #expect(translation["format"] == format)
@@ -93,12 +95,17 @@ struct ImgproxyTests {
     @Test(
         "What imgproxy refuses is refused, and named",
         arguments: [
-            ("/x/w:abc/plain/http://a/b", "w"), ("/x/w:1:2/plain/http://a/b", "w"), ("/x/w:-1/plain/http://a/b", "w"),
-            ("/x/W:1/plain/http://a/b", "W"), ("/x/br:10/plain/http://a/b", "br"), ("/x/an:1/plain/http://a/b", "an"),
-            ("/x/g:sm:1:1/plain/http://a/b", "g"), ("/x/g:fp/plain/http://a/b", "g"), ("/x/rot:45/plain/http://a/b", "rot"),
-            ("/x/bg:1:2/plain/http://a/b", "bg"), ("/x/z:0/plain/http://a/b", "z"), ("/x/bl:nan/plain/http://a/b", "bl"),
+            ("/x/w:abc/plain/http://a/b", "w"), ("/x/w:1:2/plain/http://a/b", "w"),
+            ("/x/w:-1/plain/http://a/b", "w"),
+            ("/x/W:1/plain/http://a/b", "W"), ("/x/br:10/plain/http://a/b", "br"),
+            ("/x/an:1/plain/http://a/b", "an"),
+            ("/x/g:sm:1:1/plain/http://a/b", "g"), ("/x/g:fp/plain/http://a/b", "g"),
+            ("/x/rot:45/plain/http://a/b", "rot"),
+            ("/x/bg:1:2/plain/http://a/b", "bg"), ("/x/z:0/plain/http://a/b", "z"),
+            ("/x/bl:nan/plain/http://a/b", "bl"),
             ("/x/pr:none/plain/http://a/b", "preset"), ("/x/w:1/plain/http://a/b@jpg@png", "source"),
-            ("/x/w:1/PLAIN/http://a/b", "source"), ("/x/w:1/plain/", "source"), ("/x/w%3a1/plain/http://a/b", "source"),
+            ("/x/w:1/PLAIN/http://a/b", "source"), ("/x/w:1/plain/", "source"),
+            ("/x/w%3a1/plain/http://a/b", "source"),
             ("/x/plain/http://a/b@WEBP", "extension"), ("/x/fit/300/200/aHR0cDovL2EvYg.jpg", "source"),
             ("/x/msr:1/plain/http://a/b", "msr"), ("/a:b/plain/http://a/b", "signature"), ("/x", ""),
         ])
@@ -115,7 +122,9 @@ struct ImgproxyTests {
             $0.presets = ["default": "q:70", "a": "w:5/pr:b", "b": "h:6/pr:a/bl:3"]
         }
 
-        #expect(try dialect.translate(ForeignTarget("/x/h:1/pr:a/w:9/\(Self.source)"))["transform"] == "resize:size=9x6,blur:3")
+        #expect(
+            try dialect.translate(ForeignTarget("/x/h:1/pr:a/w:9/\(Self.source)"))["transform"]
+                == "resize:size=9x6,blur:3")
         #expect(try dialect.translate(ForeignTarget("/x/\(Self.source)"))["quality"] == "70")
         let error = #expect(throws: TranslationError.self) { try self.dialect { $0.presets = ["a": "w:x"] } }
         #expect(error?.option == "presets.a")
@@ -128,8 +137,11 @@ struct ImgproxyTests {
             $0.presets = ["a": "w:5", "b": "h:6"]
         }
 
-        #expect(try dialect.translate(ForeignTarget("/x/a:b/\(Self.source)"))["transform"] == "resize:size=5x6")
-        #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget("/x/w:1/\(Self.source)")) }
+        #expect(
+            try dialect.translate(ForeignTarget("/x/a:b/\(Self.source)"))["transform"] == "resize:size=5x6")
+        #expect(throws: TranslationError.self) {
+            try dialect.translate(ForeignTarget("/x/w:1/\(Self.source)"))
+        }
         #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget("/x/\(Self.source)")) }
     }
 
@@ -158,7 +170,9 @@ struct ImgproxyTests {
     @Test("A signature by any of the keys covers the whole path behind it, as it was sent")
     func signatures() throws {
         let path = "/w:100/\(Self.source)"
-        for (key, salt) in [([0x00, 0x11, 0x22, 0x33], [0x88, 0x99]), ([0x44, 0x55, 0x66, 0x77], [0xAA, 0xBB])]
+        for (key, salt) in [
+            ([0x00, 0x11, 0x22, 0x33], [0x88, 0x99]), ([0x44, 0x55, 0x66, 0x77], [0xAA, 0xBB]),
+        ]
             as [([UInt8], [UInt8])]
         {
             let signature = signature(path, key, salt)
@@ -169,7 +183,9 @@ struct ImgproxyTests {
                 "/\(signature)/w%253A100/\(Self.source)",
             ] {
                 let dialect = try signing()
-                let error = #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget(wrong)) }
+                let error = #expect(throws: TranslationError.self) {
+                    try dialect.translate(ForeignTarget(wrong))
+                }
                 #expect(error?.kind == .signature, "\(wrong)")
             }
         }
@@ -180,7 +196,8 @@ struct ImgproxyTests {
         let path = "/w:100/\(Self.source)"
         let dialect = try signing { $0.signatureSize = 8 }
         for size in [7, 8, 9, 32] {
-            let target = ForeignTarget("/\(signature(path, [0x00, 0x11, 0x22, 0x33], [0x88, 0x99], size: size))\(path)")
+            let target = ForeignTarget(
+                "/\(signature(path, [0x00, 0x11, 0x22, 0x33], [0x88, 0x99], size: size))\(path)")
             if size == 8 {
                 #expect(try dialect.translate(target).isSigned)
             } else {
@@ -194,7 +211,9 @@ struct ImgproxyTests {
         let dialect = try signing { $0.trustedSignatures = ["unsafe"] }
 
         #expect(try !dialect.translate(ForeignTarget("/unsafe/\(Self.source)")).isSigned)
-        #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget("/other/\(Self.source)")) }
+        #expect(throws: TranslationError.self) {
+            try dialect.translate(ForeignTarget("/other/\(Self.source)"))
+        }
     }
 
     @Test("Keys and salts are hexadecimal, and as many of one as of the other")
@@ -203,18 +222,23 @@ struct ImgproxyTests {
         settings.keys = ["k"]
         #expect(throws: TranslationError.self) { try ImgproxyDialect(settings, keys: [Array("00".utf8)]) }
         settings.salts = ["s"]
-        #expect(throws: TranslationError.self) { try ImgproxyDialect(settings, keys: [Array("0g".utf8), Array("00".utf8)]) }
+        #expect(throws: TranslationError.self) {
+            try ImgproxyDialect(settings, keys: [Array("0g".utf8), Array("00".utf8)])
+        }
     }
 
     @Test("Options of the commercial version are translated where the settings say so")
     func commercial() throws {
         let dialect = try dialect { $0.pro = true }
-        let translation = try dialect.translate(ForeignTarget("/x/w:9/sa:0.5/-/bl:1/da:1/pg:2/\(Self.source)"))
+        let translation = try dialect.translate(
+            ForeignTarget("/x/w:9/sa:0.5/-/bl:1/da:1/pg:2/\(Self.source)"))
 
         #expect(translation["transform"] == "resize:size=9x,saturation:0.5,blur:1")
         #expect(translation["animate"] == "first")
         #expect(translation["frame"] == "2")
-        #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget("/x/gr:1/\(Self.source)")) }
+        #expect(throws: TranslationError.self) {
+            try dialect.translate(ForeignTarget("/x/gr:1/\(Self.source)"))
+        }
     }
 
     @Test("A URL is over at its time, and 0 is never")

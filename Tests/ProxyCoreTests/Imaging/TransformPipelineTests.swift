@@ -115,7 +115,8 @@ struct TransformPipelineTests {
             ("resize:10x10:cover:bound=side", .conflict(with: "mode=cover"), "resize", "bound", 0),
             ("resize:mode=cover", .missing, "resize", "size", 0),
             (
-                "crop:10x10:focal:px=1", .malformed(expected: "both px and py, with gravity=focal"), "crop", "px", 0
+                "crop:10x10:focal:px=1", .malformed(expected: "both px and py, with gravity=focal"), "crop",
+                "px", 0
             ),
             ("extend:9x9:fx=0.5", .conflict(with: "gravity other than focal and share"), "extend", "fx", 0),
             ("watermark:logo:scale=0.5:zoom=2", .conflict(with: "scale"), "watermark", "zoom", 0),

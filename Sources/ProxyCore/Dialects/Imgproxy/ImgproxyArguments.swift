@@ -92,7 +92,8 @@ struct ImgproxyArguments {
             return ImgproxyOptions.Gravity(type: type)
         case "fp":
             guard values.count == 3 else { throw error("'fp' has two coordinates") }
-            return ImgproxyOptions.Gravity(type: type, x: try number(1, in: 0...1), y: try number(2, in: 0...1))
+            return ImgproxyOptions.Gravity(
+                type: type, x: try number(1, in: 0...1), y: try number(2, in: 0...1))
         case _ where Self.gravities[type] != nil:
             guard values.count <= 3 else { throw error("a gravity has at most two offsets") }
             return ImgproxyOptions.Gravity(type: type, x: try offset(1), y: try offset(2))

@@ -64,7 +64,8 @@ package struct ImgproxyDialect: Dialect {
         for (index, text) in keys.enumerated() {
             guard let secret = Self.bytes(ofDigits: text) else {
                 let isKey = index < settings.keys.count
-                throw TranslationError(.invalid, isKey ? "keys" : "salts", "a file does not hold hexadecimal digits")
+                throw TranslationError(
+                    .invalid, isKey ? "keys" : "salts", "a file does not hold hexadecimal digits")
             }
             secrets.append(secret)
         }
@@ -158,7 +159,8 @@ package struct ImgproxyDialect: Dialect {
             if Self.areEqual(code, expected) { isValid = true }
         }
         guard isValid else {
-            throw TranslationError(.signature, "signature", "it was made with another key, or over another path")
+            throw TranslationError(
+                .signature, "signature", "it was made with another key, or over another path")
         }
         return true
     }
@@ -242,15 +244,17 @@ package struct ImgproxyDialect: Dialect {
         if option.isAboutLimits, !settings.securityOptions {
             throw TranslationError(.forbidden, name, "the setting securityOptions of the dialect allows it")
         }
-        guard settings.allowedOptions.isEmpty
-            || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0]?.name == option.name })
+        guard
+            settings.allowedOptions.isEmpty
+                || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0]?.name == option.name })
         else { throw TranslationError(.forbidden, name, "it is not among the dialect's allowedOptions") }
     }
 
     private static func unknown(_ name: String, _ settings: Settings) -> TranslationError {
         if ImgproxyOption.byName[name]?.isCommercial == true {
             return TranslationError(
-                .unsupported, name.excerpt, "of the commercial version; the setting pro of the dialect allows it")
+                .unsupported, name.excerpt,
+                "of the commercial version; the setting pro of the dialect allows it")
         }
         if ImgproxyOption.untranslated.contains(name) {
             return TranslationError(.unsupported, name.excerpt, "it has no equivalent here")

@@ -9,7 +9,8 @@ extension ImgproxyOption {
         ImgproxyOption("quality", "q") { (options, reading) throws(TranslationError) in
             options.quality = try reading.integer(0, in: 0...100)
         },
-        ImgproxyOption("format_quality", "fq", counts: 2...64) { (options, reading) throws(TranslationError) in
+        ImgproxyOption("format_quality", "fq", counts: 2...64) {
+            (options, reading) throws(TranslationError) in
             guard reading.values.count.isMultiple(of: 2) else {
                 throw reading.error("a quality follows each format")
             }
@@ -36,7 +37,8 @@ extension ImgproxyOption {
         ImgproxyOption("enforce_thumbnail", "eth") { (options, reading) throws(TranslationError) in
             options.ignored.append("\(reading.option): the picture itself is decoded")
         },
-        ImgproxyOption("skip_processing", "skp", counts: 1...64) { (options, reading) throws(TranslationError) in
+        ImgproxyOption("skip_processing", "skp", counts: 1...64) {
+            (options, reading) throws(TranslationError) in
             var formats: [String] = []
             for place in reading.values.indices { formats.append(try reading.format(place)) }
             options.skipped = formats
@@ -68,10 +70,12 @@ extension ImgproxyOption {
     ]
 
     static let limits = [
-        ImgproxyOption("max_src_resolution", "msr", isAboutLimits: true) { (_, reading) throws(TranslationError) in
+        ImgproxyOption("max_src_resolution", "msr", isAboutLimits: true) {
+            (_, reading) throws(TranslationError) in
             throw unlimited(reading, "limits.sourcePixels")
         },
-        ImgproxyOption("max_src_file_size", "msfs", isAboutLimits: true) { (_, reading) throws(TranslationError) in
+        ImgproxyOption("max_src_file_size", "msfs", isAboutLimits: true) {
+            (_, reading) throws(TranslationError) in
             throw unlimited(reading, "fetch.maxBytes")
         },
         ImgproxyOption("max_animation_frames", "maf", isAboutLimits: true) {
@@ -86,7 +90,8 @@ extension ImgproxyOption {
             _ = try reading.number(0, in: 0...ImgproxyArguments.maxNumber)
             options.ignored.append("\(reading.option): limits.sourcePixels holds")
         },
-        ImgproxyOption("max_result_dimension", "mrd", isAboutLimits: true) { (_, reading) throws(TranslationError) in
+        ImgproxyOption("max_result_dimension", "mrd", isAboutLimits: true) {
+            (_, reading) throws(TranslationError) in
             throw unlimited(reading, "limits.side")
         },
     ]
@@ -96,13 +101,15 @@ extension ImgproxyOption {
     }
 
     static let commercial = [
-        ImgproxyOption("background_alpha", "bga", isCommercial: true) { (options, reading) throws(TranslationError) in
+        ImgproxyOption("background_alpha", "bga", isCommercial: true) {
+            (options, reading) throws(TranslationError) in
             options.pipeline.backgroundAlpha = try reading.number(0, in: 0...1)
         },
         ImgproxyOption("contrast", "co", isCommercial: true) { (options, reading) throws(TranslationError) in
             try adjust("contrast", &options, reading)
         },
-        ImgproxyOption("saturation", "sa", isCommercial: true) { (options, reading) throws(TranslationError) in
+        ImgproxyOption("saturation", "sa", isCommercial: true) {
+            (options, reading) throws(TranslationError) in
             try adjust("saturation", &options, reading)
         },
         ImgproxyOption("duotone", "dt", counts: 1...3, isCommercial: true) {
@@ -114,7 +121,8 @@ extension ImgproxyOption {
             let highlight = reading[2] == nil ? "ffffff" : try reading.color(2)
             options.pipeline.adjustments["duotone"] = "\(shadow):\(highlight)"
         },
-        ImgproxyOption("disable_animation", "da", isCommercial: true) { (options, reading) throws(TranslationError) in
+        ImgproxyOption("disable_animation", "da", isCommercial: true) {
+            (options, reading) throws(TranslationError) in
             options.hasOneFrame = reading.flag(0)
         },
         ImgproxyOption("page", "pg", isCommercial: true) { (options, reading) throws(TranslationError) in

@@ -55,7 +55,8 @@ struct ImgproxySource {
     /// The name in the path, without its extension; nil if there is none.
     var filename: String? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
-        guard let slash = path.lastIndex(of: "/"), let name = PercentEncoding.decode(path[slash...].dropFirst())
+        guard let slash = path.lastIndex(of: "/"),
+            let name = PercentEncoding.decode(path[slash...].dropFirst())
         else { return nil }
         let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
         return stem.isEmpty ? nil : stem

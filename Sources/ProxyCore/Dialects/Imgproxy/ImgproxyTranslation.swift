@@ -28,7 +28,9 @@ struct ImgproxyTranslation {
             for pipeline in options.pipelines { operations += try transform(pipeline) }
             if !operations.isEmpty { result["transform"] = operations.joined(separator: ",") }
             result["format"] = format ?? (settings.autoFormat ? "auto" : "source")
-            if format == nil, !options.skipped.isEmpty { result["skip"] = options.skipped.joined(separator: ",") }
+            if format == nil, !options.skipped.isEmpty {
+                result["skip"] = options.skipped.joined(separator: ",")
+            }
             result["quality"] = quality
             setMaxBytes(&result)
             // Named even where it is the default, so that a picture without a transform is written anew, too.
@@ -114,6 +116,7 @@ struct ImgproxyTranslation {
         case (false, true): operation.set("equal", "v")
         case (false, false): break
         }
+        operation.set("keep", "1")
         return operation.text
     }
 

@@ -22,11 +22,13 @@ struct CutPlacement: Sendable {
     /// The declaration of `px`.
     static let px = TransformParameter(
         "px", .number(0...100_000), .absent,
-        "Horizontal focal point in pixels of the picture before the operation, with gravity=focal in place of fx.")
+        "Horizontal focal point in pixels of the picture before the operation, with gravity=focal in place of fx."
+    )
     /// The declaration of `py`.
     static let py = TransformParameter(
         "py", .number(0...100_000), .absent,
-        "Vertical focal point in pixels of the picture before the operation, with gravity=focal in place of fy.")
+        "Vertical focal point in pixels of the picture before the operation, with gravity=focal in place of fy."
+    )
 
     /// Reads gravity, focal point and offsets together.
     init(_ arguments: TransformArguments) throws(TransformError) {

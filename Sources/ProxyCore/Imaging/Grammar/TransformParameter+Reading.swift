@@ -93,7 +93,9 @@ extension TransformParameter {
         case .pixels(let number): contains(range, number)
         // Where pixels may be negative, percentages may, too.
         case .percent(let number):
-            contains(range.lowerBound < 0 ? -percentRange.upperBound...percentRange.upperBound : percentRange, number)
+            contains(
+                range.lowerBound < 0 ? -percentRange.upperBound...percentRange.upperBound : percentRange,
+                number)
         }
     }
 }

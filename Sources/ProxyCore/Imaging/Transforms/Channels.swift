@@ -12,7 +12,8 @@ struct Channels: ImageTransforming {
     }
     private static let sums = ["red", "green", "blue"].map { name in
         TransformParameter(
-            "add_\(name)", .number(-255...255), .value(.number(FixedNumber(0))), "The levels added to \(name) then.")
+            "add_\(name)", .number(-255...255), .value(.number(FixedNumber(0))),
+            "The levels added to \(name) then.")
     }
 
     let arguments: TransformArguments

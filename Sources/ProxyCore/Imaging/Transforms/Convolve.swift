@@ -3,15 +3,18 @@
 /// `convolve:-1_-1_-1_-1_9_-1_-1_-1_-1:3` — mixes each pixel with its neighbours.
 package struct Convolve: ImageTransforming {
     package static let name = "convolve"
-    package static let summary = "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
+    package static let summary =
+        "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
     package static let parameters = [values, columns, scale]
 
     private static let values = TransformParameter(
-        "values", .text(limit: 400), .required, "The weights row by row, joined by _; an odd number of rows, at most 7.")
+        "values", .text(limit: 400), .required,
+        "The weights row by row, joined by _; an odd number of rows, at most 7.")
     private static let columns = TransformParameter(
         "columns", .whole(1...7), .required, "The number of weights in a row, odd.")
     private static let scale = TransformParameter(
-        "scale", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100_000)), .value(.number(FixedNumber(1))),
+        "scale", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100_000)),
+        .value(.number(FixedNumber(1))),
         "What the sum is divided by.")
 
     private static let mostRows = 7
@@ -25,14 +28,16 @@ package struct Convolve: ImageTransforming {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1
-        let numbers = (arguments.text(Self.values) ?? "").split(separator: "_", omittingEmptySubsequences: false)
+        let numbers = (arguments.text(Self.values) ?? "").split(
+            separator: "_", omittingEmptySubsequences: false)
         weights = numbers.compactMap { FixedNumber($0.utf8)?.double }
         guard weights.count == numbers.count, weights.allSatisfy({ abs($0) <= 10_000 }) else {
             throw arguments.error(.malformed(expected: "numbers up to 10000, joined by _"), Self.values)
         }
         let rows = weights.count / width
         guard width % 2 == 1, rows % 2 == 1, rows <= Self.mostRows, rows * width == weights.count else {
-            throw arguments.error(.malformed(expected: "odd numbers of rows and columns, at most 7"), Self.columns)
+            throw arguments.error(
+                .malformed(expected: "odd numbers of rows and columns, at most 7"), Self.columns)
         }
     }
 
@@ -40,7 +45,9 @@ package struct Convolve: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()
-        guard ready.hasAlpha else { return try ready.convolved(with: weights, width: width, divisor: divisor) }
+        guard ready.hasAlpha else {
+            return try ready.convolved(with: weights, width: width, divisor: divisor)
+        }
         let colors = try ready.colorBands().convolved(with: weights, width: width, divisor: divisor)
         return try colors.joined(with: ready.band(ready.bands - 1))
     }

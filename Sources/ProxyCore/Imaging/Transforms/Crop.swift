@@ -6,7 +6,8 @@ package struct Crop: ImageTransforming {
     package static let summary =
         "Cuts a rectangle, placed by gravity or by its corner, and clamped to the image."
     package static let parameters = [
-        size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY, CutPlacement.px, CutPlacement.py, ratio,
+        size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY, CutPlacement.px, CutPlacement.py,
+        ratio,
         strict, lenient, base,
     ]
 
@@ -52,7 +53,8 @@ package struct Crop: ImageTransforming {
     /// The wanted size in pixels, which may exceed the picture.
     private func box(for size: PixelSize) -> PixelSize {
         let box = wanted?.resolved(for: size) ?? size
-        guard arguments.isOn(Self.ratio), let wanted, let width = wanted.width, let height = wanted.height else {
+        guard arguments.isOn(Self.ratio), let wanted, let width = wanted.width, let height = wanted.height
+        else {
             return box
         }
         // Not of whole pixels: 1.91x1 is an aspect, too.

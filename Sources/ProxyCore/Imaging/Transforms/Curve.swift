@@ -3,11 +3,13 @@
 /// `curve:0_0+128_160+255_255` — changes levels by curves through points.
 struct Curve: ImageTransforming {
     static let name = "curve"
-    static let summary = "Changes the encoded levels by natural cubic splines through points, each channel's own before that of all."
+    static let summary =
+        "Changes the encoded levels by natural cubic splines through points, each channel's own before that of all."
     static let parameters = ["all", "red", "green", "blue"].map { name in
         TransformParameter(
             name, .text(limit: 200), .absent,
-            "The points for \(name == "all" ? "all channels" : name): old and new level, 0 to 255, joined by _, and the points by +.")
+            "The points for \(name == "all" ? "all channels" : name): old and new level, 0 to 255, joined by _, and the points by +."
+        )
     }
 
     let arguments: TransformArguments

@@ -3,7 +3,8 @@
 /// `equalize` — spreads the levels.
 package struct Equalize: ImageTransforming {
     package static let name = "equalize"
-    package static let summary = "Spreads the levels of each channel, so that all of them are about as frequent."
+    package static let summary =
+        "Spreads the levels of each channel, so that all of them are about as frequent."
     package static let parameters: [TransformParameter] = []
 
     package let arguments: TransformArguments

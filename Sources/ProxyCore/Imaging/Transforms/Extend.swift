@@ -5,7 +5,8 @@ package struct Extend: ImageTransforming {
     package static let name = "extend"
     package static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
     package static let parameters = [
-        size, gravity, color, fill, Gravity.focalX, Gravity.focalY, Stamp.x, Stamp.y, grow, ratio, enlarge, swap,
+        size, gravity, color, fill, Gravity.focalX, Gravity.focalY, Stamp.x, Stamp.y, grow, ratio, enlarge,
+        swap,
     ]
 
     private static let size = TransformParameter(
@@ -20,9 +21,12 @@ package struct Extend: ImageTransforming {
     private static let ratio = TransformParameter.flag(
         "ratio", "Whether size is an aspect: the canvas is the smallest of it that holds the picture.")
     private static let enlarge = TransformParameter.flag(
-        "enlarge", isOn: true, "Whether a picture that is smaller than both sides is put onto the canvas; else it stays as it is.")
+        "enlarge", isOn: true,
+        "Whether a picture that is smaller than both sides is put onto the canvas; else it stays as it is.")
     private static let swap = TransformParameter.flag(
-        "swap", "Whether width and height are exchanged if one of size and picture is landscape and the other portrait.")
+        "swap",
+        "Whether width and height are exchanged if one of size and picture is landscape and the other portrait."
+    )
     private static let color = TransformParameter(
         "color", .color, .absent,
         "The canvas' colour; when absent white, or transparent where the picture has transparency.")
@@ -87,7 +91,8 @@ package struct Extend: ImageTransforming {
 
     /// The smallest canvas of an aspect that holds the picture.
     private static func canvas(of wanted: SizeRequest, around size: PixelSize) -> PixelSize {
-        guard let width = wanted.width?.pixels(of: size.width), let height = wanted.height?.pixels(of: size.height)
+        guard let width = wanted.width?.pixels(of: size.width),
+            let height = wanted.height?.pixels(of: size.height)
         else { return size }
         let aspect = width / height
         return Double(size.width) > aspect * Double(size.height)

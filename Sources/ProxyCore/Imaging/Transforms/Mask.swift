@@ -13,9 +13,11 @@ package struct Mask: ImageTransforming {
         "shape", .word(Shape.allCases.map(\.rawValue)), .required,
         "circle and squircle are as wide as the shorter side, ellipse fills the picture, the others are as large as fits; "
             + "those with -180 stand on their point.")
-    private static let trim = TransformParameter.flag("trim", "Whether the picture is cut to the shape's sides.")
+    private static let trim = TransformParameter.flag(
+        "trim", "Whether the picture is cut to the shape's sides.")
     private static let color = TransformParameter(
-        "color", .color, .absent, "What is laid over the picture outside of the shape, in place of transparency.")
+        "color", .color, .absent,
+        "What is laid over the picture outside of the shape, in place of transparency.")
 
     /// The shape that stays visible.
     private enum Shape: String, CaseIterable {

@@ -7,7 +7,8 @@ package struct Modulate: ImageTransforming {
     package static let parameters = [brightness, saturation, hue]
 
     private static let brightness = TransformParameter(
-        "brightness", .number(0...10), .value(.number(FixedNumber(1))), "What the lightness is multiplied by.")
+        "brightness", .number(0...10), .value(.number(FixedNumber(1))), "What the lightness is multiplied by."
+    )
     private static let saturation = TransformParameter(
         "saturation", .number(0...10), .value(.number(FixedNumber(1))), "What the chroma is multiplied by.")
     private static let hue = TransformParameter(

@@ -24,6 +24,7 @@ package struct Noise: ImageTransforming {
         let seed = Int(arguments.number(Self.seed) ?? 1)
         guard image.hasAlpha else { return try image.grained(by: deviation, seed: seed) }
         let ready = try image.inMemory()
-        return try ready.colorBands().grained(by: deviation, seed: seed).joined(with: ready.band(ready.bands - 1))
+        return try ready.colorBands().grained(by: deviation, seed: seed).joined(
+            with: ready.band(ready.bands - 1))
     }
 }

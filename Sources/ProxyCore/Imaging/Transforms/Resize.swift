@@ -5,7 +5,8 @@ package struct Resize: ImageTransforming {
     package static let name = "resize"
     package static let summary = "Fits inside a size, covers it and cuts the rest, or stretches to it."
     package static let parameters = [
-        size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x, CutPlacement.y,
+        size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x,
+        CutPlacement.y,
         CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap,
     ]
 
@@ -31,9 +32,12 @@ package struct Resize: ImageTransforming {
     )
     private static let bound = TransformParameter(
         "bound", .word(["box", "side"]), .value(.word("box")),
-        "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long.")
+        "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long."
+    )
     private static let swap = TransformParameter.flag(
-        "swap", "Whether width and height are exchanged if one of size and picture is landscape and the other portrait.")
+        "swap",
+        "Whether width and height are exchanged if one of size and picture is landscape and the other portrait."
+    )
 
     private static func least(_ name: String, _ side: String) -> TransformParameter {
         TransformParameter(
@@ -43,7 +47,8 @@ package struct Resize: ImageTransforming {
 
     private static func factor(_ name: String, _ doc: String) -> TransformParameter {
         TransformParameter(
-            name, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100)), .value(.number(FixedNumber(1))), doc)
+            name, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100)),
+            .value(.number(FixedNumber(1))), doc)
     }
 
     /// How the picture is fitted to the requested size.
@@ -90,7 +95,9 @@ package struct Resize: ImageTransforming {
             guard let value = arguments.given[parameter.name], value != .word("center") else { continue }
             throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), parameter)
         }
-        if boundsSides, mode != .fill { throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), Self.bound) }
+        if boundsSides, mode != .fill {
+            throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), Self.bound)
+        }
     }
 
     /// Whether more than size and mode decides the result's size.

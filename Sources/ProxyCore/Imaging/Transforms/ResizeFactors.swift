@@ -54,7 +54,8 @@ struct ResizeFactors {
     }
 
     /// Lowers one factor for a least side, and the other one with it.
-    private static func raise(_ factor: inout Double, _ other: inout Double, to least: Length?, of side: Int) {
+    private static func raise(_ factor: inout Double, _ other: inout Double, to least: Length?, of side: Int)
+    {
         guard let least else { return }
         let most = Double(side) / max(1, least.pixels(of: side))
         guard most < factor else { return }

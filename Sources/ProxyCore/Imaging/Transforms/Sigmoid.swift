@@ -5,7 +5,8 @@ import Glibc
 /// `sigmoid:5` — changes the contrast of middle levels.
 struct Sigmoid: CurveTransforming {
     static let name = "sigmoid"
-    static let summary = "Changes the contrast of middle levels more than that of dark and light ones, by a sigmoid curve."
+    static let summary =
+        "Changes the contrast of middle levels more than that of dark and light ones, by a sigmoid curve."
     static let parameters = [amount]
 
     private static let amount = TransformParameter(
