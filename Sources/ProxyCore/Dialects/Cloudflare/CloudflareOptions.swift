@@ -201,7 +201,7 @@ struct CloudflareOptions {
             translation["metadata"] = kept
         }
         if try word("anim", ["true", "false"]) == "false" { translation["animate"] = "first" }
-        _ = try word("onerror", ["redirect"])
+        if try word("onerror", ["redirect"]) != nil { translation.redirect = translation["url"] }
     }
 
     private func quality() throws(TranslationError) -> Int? {
