@@ -135,6 +135,25 @@ extension ImageJob {
         return response
     }
 
+    /// The answer for an untransformed image: a result with an empty pipeline that shares the original's bytes.
+    func passThrough(_ source: Source) async -> ImageResponse {
+        let record = source.record
+        let description = EntryDescription(
+            kind: .original, key: request.resultKey, keyText: request.resultKeyText,
+            sourceKey: request.sourceKey, sourceHash: record.contentHash, contentHash: record.contentHash,
+            format: record.format, storedAt: now)
+        var response = ImageResponse(
+            description: description, record: record, body: source.body ?? .bytes([]),
+            provenance: source.provenance)
+        response.timings.fetch = source.fetchTime
+        response.originStatus = source.status
+        response.isDurable = source.stored.isDurable
+        await tiers.promote(&response, token: token)
+        response.isStored = source.stored.isAnywhere || response.entry != nil
+        if response.isDurable { response.entry?.markDurable() }
+        return response
+    }
+
     // MARK: - Intermediates
 
     /// The intermediate of a source's present content, and the original's facts; nil where none serves the plan.

@@ -172,6 +172,24 @@ struct ImageJob: Sendable {
         return try await job.image(of: source)
     }
 
+    /// The same for a source that must not go out as it is.
+    private var rasterized: ImageJob { made(by: pipeline.configuration.rasterPlan) }
+
+    /// The same by another plan, or by none.
+    private func made(by plan: RenderPlan?) -> ImageJob {
+        var job = withoutStream
+        job.request = request.made(by: plan)
+        job.token = token.extended(to: job.request.resultKey)
+        return job
+    }
+
+    /// The same where no byte goes out before all are there.
+    var withoutStream: ImageJob {
+        var job = self
+        job.stream = nil
+        return job
+    }
+
     /// The image once it is known what of the source may be used.
     private func image(of source: Source) async throws(PipelineError) -> ImageResponse {
         if request.plan == nil, source.body != nil { return await passThrough(source) }
@@ -293,25 +311,6 @@ struct ImageJob: Sendable {
             throw error
         }
         failures.forget(request.resultKey)
-        return response
-    }
-
-    /// The answer for an untransformed image: a result with an empty pipeline that shares the original's bytes.
-    private func passThrough(_ source: Source) async -> ImageResponse {
-        let record = source.record
-        let description = EntryDescription(
-            kind: .original, key: request.resultKey, keyText: request.resultKeyText,
-            sourceKey: request.sourceKey, sourceHash: record.contentHash, contentHash: record.contentHash,
-            format: record.format, storedAt: now)
-        var response = ImageResponse(
-            description: description, record: record, body: source.body ?? .bytes([]),
-            provenance: source.provenance)
-        response.timings.fetch = source.fetchTime
-        response.originStatus = source.status
-        response.isDurable = source.stored.isDurable
-        await tiers.promote(&response, token: token)
-        response.isStored = source.stored.isAnywhere || response.entry != nil
-        if response.isDurable { response.entry?.markDurable() }
         return response
     }
 
