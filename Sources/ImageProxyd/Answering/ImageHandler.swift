@@ -5,12 +5,14 @@ import Cache
 import Dialects
 import Freshness
 internal import HTTPServer
+import Imaging
 import Loading
 import Observability
 import Origins
 import Pipeline
 import Primitives
 import Request
+import URLs
 
 /// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
 /// pipeline.
