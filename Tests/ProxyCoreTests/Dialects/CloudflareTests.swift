@@ -114,6 +114,13 @@ struct CloudflareTests {
         #expect(dialect.source(of: "/cdn-cgi/image/w=1") == "invalid ")
     }
 
+    @Test("A failure may be a redirect to the source")
+    func redirect() throws {
+        let target = ForeignTarget("/cdn-cgi/image/w=1,onerror=redirect/https://a.test/p.jpg")
+        #expect(try dialect.translate(target).redirect == "https://a.test/p.jpg")
+        #expect(dialect.meaning(of: "/cdn-cgi/image/onerror=show/p.jpg") == "invalid onerror")
+    }
+
     @Test("Facts are asked for by a format")
     func facts() throws {
         let translation = try dialect.translate(ForeignTarget("/cdn-cgi/image/w=1,f=json/p.jpg"))
