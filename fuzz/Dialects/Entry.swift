@@ -48,7 +48,10 @@ private struct FuzzedDialects {
         cloudflare.allowedHosts = []
         var next = NextJS.Settings()
         next.base = Self.base
-        based = [Self.made(Imgix.self, imgix), Self.made(Cloudflare.self, cloudflare), Self.made(NextJS.self, next)]
+        based = [
+            Self.made(Imgix.self, imgix), Self.made(Cloudflare.self, cloudflare),
+            Self.made(NextJS.self, next),
+        ]
     }
 
     static let base = "https://base.test/pictures/"

@@ -93,7 +93,9 @@ struct ForeignRoute: Sendable {
     }
 
     /// Where a client is sent: only to what is a source, too, or anybody could send people anywhere from here.
-    private func redirect(to text: String, _ parser: ImageRequestParser) throws(ImageRequestError) -> SourceURL {
+    private func redirect(
+        to text: String, _ parser: ImageRequestParser
+    ) throws(ImageRequestError) -> SourceURL {
         // Lost: what is wrong with the URL; the client sees which option it is.
         guard let url = try? SourceURL(parsing: text), parser.allows(url) else {
             throw .foreignOptionForbidden(option: "", reason: "a redirect to what is no allowed source")

@@ -147,7 +147,8 @@ final class ImageHandler: Sendable {
             if imageRequest.isInformation {
                 text = try foreign.facts(stored, for: target, at: clock())
             } else {
-                text = Array("data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
+                text = Array(
+                    "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
             }
             var response = mapping.text(
                 text, type: imageRequest.isInformation ? "application/json" : "text/plain", image,
@@ -289,7 +290,8 @@ final class ImageHandler: Sendable {
         var asking = directives(of: request)
         asking.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, asking: asking, streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
+            for: imageRequest, asking: asking,
+            streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
     }
 
     /// Which images may be streamed to a client while they are received: not for a conditional or a range
@@ -302,7 +304,9 @@ final class ImageHandler: Sendable {
         let aboutTheWhole: [FieldName] = [
             .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
         ]
-        guard request.method == .get, !isText, !aboutTheWhole.contains(where: request.has) else { return .none }
+        guard request.method == .get, !isText, !aboutTheWhole.contains(where: request.has) else {
+            return .none
+        }
         // Without a length, a client of HTTP/1.0 can't distinguish a body that breaks off from a complete
         // one.
         return request.isHTTP10 ? .knownLength : .anyLength

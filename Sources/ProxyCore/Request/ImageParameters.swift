@@ -124,7 +124,8 @@ struct ImageParameters {
     /// Whether any parameter requires other bytes than the source's.
     var requestsEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
-            || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil || frameCount != nil
+            || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil
+            || frameCount != nil
             || animation != nil || maxBytes != nil
     }
 

@@ -127,7 +127,9 @@ package struct ImageRequest: Sendable {
     }
 
     private static func frames(of plan: RenderPlan) -> String {
-        guard let count = plan.frameCount else { return plan.frame.map { "only \($0)" } ?? plan.animation.rawValue }
+        guard let count = plan.frameCount else {
+            return plan.frame.map { "only \($0)" } ?? plan.animation.rawValue
+        }
         return "\(count) from \(plan.frame ?? 0)"
     }
 

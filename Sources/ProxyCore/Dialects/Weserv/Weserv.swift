@@ -72,7 +72,8 @@ extension Weserv {
         }
         add("format", information["format"])
         if case .integer(let width)? = information["uprightWidth"],
-            case .integer(let height)? = information["uprightHeight"], case .integer(let all)? = information["frames"],
+            case .integer(let height)? = information["uprightHeight"],
+            case .integer(let all)? = information["frames"],
             let size = try options.resultSize(of: (width, height))
         {
             // Frames stand below each other there.

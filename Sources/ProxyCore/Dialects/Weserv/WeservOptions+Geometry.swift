@@ -37,10 +37,14 @@ extension WeservOptions {
     }
 
     /// The result's size in pixels; nil where other operations decide on it, too.
-    mutating func resultSize(of size: (width: Int, height: Int)) throws(TranslationError) -> (width: Int, height: Int)? {
+    mutating func resultSize(
+        of size: (width: Int, height: Int)
+    ) throws(TranslationError) -> (width: Int, height: Int)? {
         let box = try box()
         let operations = try geometry()
-        guard operations.count == (box.isEmpty ? 0 : 1), ![.outside, .contain].contains(box.fit), box.mayEnlarge else {
+        guard operations.count == (box.isEmpty ? 0 : 1), ![.outside, .contain].contains(box.fit),
+            box.mayEnlarge
+        else {
             return nil
         }
         func pixels(_ side: ForeignSide?, _ source: Int) -> Double? {
@@ -55,7 +59,8 @@ extension WeservOptions {
         let factors = [width.map { $0 / Double(size.width) }, height.map { $0 / Double(size.height) }]
         let factor = factors.compactMap { $0 }.min() ?? 1
         return (
-            max(1, Int((Double(size.width) * factor).rounded())), max(1, Int((Double(size.height) * factor).rounded()))
+            max(1, Int((Double(size.width) * factor).rounded())),
+            max(1, Int((Double(size.height) * factor).rounded()))
         )
     }
 

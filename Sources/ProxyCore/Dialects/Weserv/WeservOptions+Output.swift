@@ -10,7 +10,9 @@ extension WeservOptions {
     /// Writes format, quality, frames and what concerns the answer.
     mutating func writeOutput(to translation: inout Translation) throws(TranslationError) {
         let format = try format()
-        if self["encoding"] != nil, try word("encoding", ["base64": true]) == true { translation.answer = .dataURL }
+        if self["encoding"] != nil, try word("encoding", ["base64": true]) == true {
+            translation.answer = .dataURL
+        }
         if format == "json" {
             translation.answer = .facts
         } else {
