@@ -164,7 +164,7 @@ struct WeservTests {
             Array(#"{"format":"gif","uprightWidth":80,"uprightHeight":60,"frames":3,"alpha":true}"#.utf8))
         #expect(
             try strict.facts(from: parser.parse(), for: target).compact
-                == #"{"format":"gif","width":40,"height":90,"hasAlpha":true}"#)
+                == #"{"format": "gif", "width": 40, "height": 90, "hasAlpha": true}"#)
     }
 
     @Test("A failure may be a redirect to the source or to another picture, and a picture a data URL")
