@@ -26,6 +26,8 @@ struct DialectProfile {
     private func own() throws -> [String] {
         switch dialect {
         case "imgproxy": try imgproxy()
+        case "thumbor": try thumbor()
+        case "imaginary": try imaginary()
         case "weserv": ["\"lenient\": true"]
         case "cloudflare": base
         case "imgix": try imgix()
@@ -40,6 +42,24 @@ struct DialectProfile {
     private func imgix() throws -> [String] {
         let keys = name == "signed" ? ["\"keys\": [\(try file("token", "dialects-imgix-token"))]"] : []
         return base + keys + ["\"lenient\": true"]
+    }
+
+    private func thumbor() throws -> [String] {
+        let key = try file("key", "dialects-thumbor-key")
+        var members = ["\"keys\": [\(key)]", "\"lenient\": true", "\"compatibleErrors\": true"]
+        members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
+        if name != "strict" { members.append("\"allowsUnsafe\": true") }
+        if name == "orient" { members.append("\"respectsOrientation\": true") }
+        if name == "negotiate" { members.append("\"autoWebP\": true") }
+        return members
+    }
+
+    private func imaginary() throws -> [String] {
+        var members = ["\"compatibleErrors\": true"]
+        members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
+        guard name == "signed" else { return members }
+        let key = try file("key", "dialects-imaginary-key-0123456789abcdef")
+        return members + ["\"keys\": [\(key)]", "\"signsURLs\": true"]
     }
 
     private func imgproxy() throws -> [String] {

@@ -102,7 +102,7 @@ struct ThumborPlan {
         let enlarge = has("no_upscale") ? "" : ":enlarge=1"
         switch options.mode {
         case .fit:
-            operations.append("resize:\(size)\(has("upscale") ? ":enlarge=1" : "")\(swap)")
+            operations.append("resize:\(size)\(has("upscale") ? ":enlarge=1:down=1" : "")\(swap)")
         case .full:
             operations.append("resize:\(size)\(isWhole ? ":outside" : "")\(enlarge)\(swap)")
         case .cover where !isWhole:
