@@ -35,7 +35,7 @@ struct CloudflareTests {
             Meaning("background=%23f008", "transform=background:ff000088&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,gravity=0.2x0.8",
-                "transform=resize:150x150:cover:gravity=focal:fx=0.2:fy=0.8:enlarge=1&format=source"),
+                "transform=resize:150x150:cover:gravity=share:fx=0.2:fy=0.8:enlarge=1&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,g=right",
                 "transform=resize:150x150:cover:gravity=east:enlarge=1&format=source"),

@@ -104,7 +104,7 @@ struct WeservTests {
             Meaning("sharp", "sharpen:0.816:0.375"),
             Meaning("sharp=2", "sharpen:2:1.5"),
             Meaning("sharp=1,3,2", "sharpen:2:2"),
-            Meaning("filt=greyscale", "grayscale"),
+            Meaning("filt=greyscale", "modulate:1:0"),
             Meaning("filt=negate&blur=3", "invert,blur:3"),
             Meaning("filt=duotone&start=red", "duotone:ff0000:d8e74f"),
             Meaning("tint=%23336699", "tint:336699:lab"),

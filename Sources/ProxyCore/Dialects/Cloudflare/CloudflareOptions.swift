@@ -142,7 +142,7 @@ struct CloudflareOptions {
                 .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1"
             )
         }
-        return ":gravity=focal:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
+        return ":gravity=share:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
     }
 
     // MARK: - Colours
