@@ -154,7 +154,7 @@ let package = Package(
             path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
         tests(of: "Primitives", imports: ["TestSupport"]),
         tests(of: "URLs", imports: []),
-        tests(of: "Dialects", imports: ["Primitives"], libraries: [crypto]),
+        tests(of: "Dialects", imports: ["Primitives", "TestSupport"], libraries: [crypto]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),

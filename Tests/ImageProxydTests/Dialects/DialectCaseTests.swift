@@ -10,7 +10,8 @@
     struct DialectCaseTests {
         /// Cases whose answer differs on purpose: `docs/moving` says why.
         private static let deviations: [String: Set<String>] = [
-            "imgproxy": [], "thumbor": ["thumbor-282"], "imaginary": [],
+            "imgproxy": [], "thumbor": ["thumbor-282"], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [],
+            "imgix": [], "nextjs": [],
         ]
 
         @Test("Each URL gets the picture that was recorded", arguments: deviations.keys.sorted())

@@ -119,7 +119,7 @@ struct TransformPipelineTests {
                 "px", 0
             ),
             ("extend:9x9:fx=0.5", .conflict(with: "gravity other than focal and share"), "extend", "fx", 0),
-            ("watermark:logo:scale=0.5:zoom=2", .conflict(with: "scale"), "watermark", "zoom", 0),
+            ("watermark:logo:scale=0.5:width=1", .conflict(with: "scale"), "watermark", "width", 0),
             ("crop:10x10:fx=0.5", .conflict(with: "gravity=center"), "crop", "fx", 0),
         ] as [(String, TransformError.Problem, String?, String?, Int?)])
     func errors(

@@ -103,7 +103,7 @@ struct ImgproxyTranslation {
         operations += adjustments(pipeline)
         operations += filters(pipeline)
         operations += canvas(pipeline)
-        if let watermark = pipeline.watermark { operations.append(try text(watermark, pipeline)) }
+        if let watermark = pipeline.watermark { operations.append(try text(watermark)) }
         return operations
     }
 
@@ -249,9 +249,7 @@ struct ImgproxyTranslation {
         return color + String(Int((pipeline.backgroundAlpha * 255).rounded()) + 0x100, radix: 16).suffix(2)
     }
 
-    private func text(
-        _ watermark: ImgproxyOptions.Watermark, _ pipeline: ImgproxyOptions.Pipeline
-    ) throws(TranslationError) -> String {
+    private func text(_ watermark: ImgproxyOptions.Watermark) throws(TranslationError) -> String {
         guard !settings.watermark.isEmpty else {
             throw TranslationError(
                 .unsupported, "watermark", "the setting watermark of the dialect names the picture")
@@ -261,16 +259,13 @@ struct ImgproxyTranslation {
         if position.type == "re" {
             operation.set("tile", "1")
             operation.set("gravity", "center")
-            Self.setOffsets(position, "gapx", "gapy", of: &operation)
+            let gap = ImgproxyOptions.Gravity(x: max(0, position.x), y: max(0, position.y))
+            Self.setOffsets(gap, "gapx", "gapy", of: &operation)
         } else {
             operation.set("gravity", ImgproxyArguments.gravities[position.type] ?? "center")
             Self.setOffsets(position, "x", "y", of: &operation)
         }
-        if watermark.scale > 0 {
-            operation.set("scale", OperationText.decimal(watermark.scale))
-        } else if pipeline.dpr != 1 {
-            operation.set("zoom", "1")
-        }
+        if watermark.scale > 0 { operation.set("scale", OperationText.decimal(watermark.scale)) }
         operation.set("opacity", watermark.opacity, unless: 1)
         return operation.text
     }

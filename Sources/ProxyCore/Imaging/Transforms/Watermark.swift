@@ -6,7 +6,6 @@ package struct Watermark: ImageTransforming {
     package static let summary = "Lays a configured image over the picture."
     package static let parameters = [
         image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile, gapX, gapY,
-        zoom,
         width, height,
     ]
 
@@ -23,9 +22,6 @@ package struct Watermark: ImageTransforming {
             + "often as it fits as a whole, evenly from edge to edge.")
     private static let gapX = gap("gapx", "beside", "width")
     private static let gapY = gap("gapy", "below", "height")
-    private static let zoom = TransformParameter(
-        "zoom", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(1_000)), .absent, isScaled: true,
-        "Multiplies its own size, and is itself multiplied by the density of a resize.")
     private static let width = share("width")
     private static let height = share("height")
 
@@ -58,9 +54,6 @@ package struct Watermark: ImageTransforming {
         stamp = Stamp(arguments)
         let shares = [Self.width, Self.height].filter { arguments.given[$0.name] != nil }
         if share != nil, let other = shares.first { throw arguments.error(.conflict(with: "scale"), other) }
-        if arguments.given[Self.zoom.name] != nil, share != nil || !shares.isEmpty {
-            throw arguments.error(.conflict(with: "scale"), Self.zoom)
-        }
     }
 
     package func apply(
@@ -117,7 +110,6 @@ package struct Watermark: ImageTransforming {
     private func sized(
         _ mark: borrowing VipsImage, for canvas: PixelSize
     ) throws(ImagingError) -> VipsImage {
-        if let zoom = arguments.number(Self.zoom) { return try mark.resized(to: mark.size.scaled(by: zoom)) }
         let (width, height) = (share ?? arguments.number(Self.width), share ?? arguments.number(Self.height))
         let factors = [
             width.map { Double(canvas.width) * $0 / Double(mark.size.width) },
