@@ -65,15 +65,16 @@ struct Components: Sendable {
                 route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit
             )
         }
+        let own = images(.img, nil)
         return RouteSet(
             routes: Routes(
-                images: images(.img, nil), information: images(.info, nil),
+                images: own, information: images(.info, nil),
                 foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
                 status: status, showsMetrics: try Self.showsMetrics(configuration)),
             adminRoutes: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
                 cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
-                failed: FailedHandler(pipeline: pipeline), status: status),
+                failed: FailedHandler(pipeline: pipeline), status: status, images: own),
             pipeline: pipeline, limit: limit, limitConfiguration: rate)
     }
 
@@ -130,7 +131,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, clock: Clock.now,
+            aliases: aliases, cachesUploads: configuration.cache.uploads, clock: Clock.now,
             reportError: { [logger] in logger.error("\($0)") })
     }
 
@@ -158,6 +159,7 @@ struct Components: Sendable {
             if name == SecuritySection.priority { policy.allowsHighPriority = true }
         }
         policy.allowsUnsignedTags = configuration.security.unsignedTags
+        policy.allowsUploads = configuration.security.allowUploads
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets
         policy.placeholders = Set(configuration.placeholders.keys)

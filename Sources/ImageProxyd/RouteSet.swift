@@ -66,8 +66,18 @@ final class CurrentHandler: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.routes.answer(request) }
 
-    /// No route needs content.
-    func takesContent(of request: HTTPRequest) -> Bool { false }
+    /// Only a picture is taken.
+    func takesContent(of request: HTTPRequest) -> Bool {
+        currentRoutes.value.routes.uploadHandler(of: request)?.mayUpload(request) ?? false
+    }
+
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        currentRoutes.value.routes.contentReceiver(of: request)
+    }
+
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        currentRoutes.value.routes.answer(request, with: content)
+    }
 
     func isVital(_ request: HTTPRequest) -> Bool { Routes.isVital(request) }
 
@@ -86,8 +96,18 @@ final class CurrentAdminHandler: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.adminRoutes.answer(request) }
 
-    /// No route needs content.
-    func takesContent(of request: HTTPRequest) -> Bool { false }
+    /// Only a picture is taken.
+    func takesContent(of request: HTTPRequest) -> Bool {
+        currentRoutes.value.adminRoutes.mayUpload(request)
+    }
+
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        currentRoutes.value.adminRoutes.images.contentReceiver(of: request)
+    }
+
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        currentRoutes.value.adminRoutes.answer(request, with: content)
+    }
 
     func isVital(_ request: HTTPRequest) -> Bool { true }
 

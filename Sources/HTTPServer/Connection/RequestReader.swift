@@ -135,7 +135,11 @@ struct RequestReader {
         if isHalfClosed { unconsumed = bytes.count - count }
         content.request.body = content.reader.content
         self.content = nil
-        return callHandler(content.request, content.framing, into: &response, driver)
+        guard let receiver = content.reader.receiver else {
+            return callHandler(content.request, content.framing, into: &response, driver)
+        }
+        let answer = driver.context.handler.answer(content.request, with: receiver)
+        return step(answer, to: content.request, content.framing, into: &response, driver)
     }
 
     @inline(__always)
@@ -165,7 +169,9 @@ struct RequestReader {
         let reader: ContentReader
         do throws(RequestError) {
             let limits = RequestLimits(context.configuration)
-            reader = try ContentReader(framing.body, limits: limits, isCollected: takesContent)
+            reader = try ContentReader(
+                framing.body, limits: limits, isCollected: takesContent,
+                receiver: takesContent ? context.handler.contentReceiver(of: request) : nil)
         } catch {
             return .refused(AnsweredRequest(request, context), error)
         }
@@ -188,9 +194,26 @@ struct RequestReader {
         _ driver: some ConnectionDriver
     ) -> Step {
         let context = driver.context
-        let answered = AnsweredRequest(request, context, keepsAlive: framing.keepsAlive && !isRestricted)
-        if context.handler.answersAtOnce(request, with: &response) { return .response(answered) }
-        switch context.handler.answer(request) {
+        if context.handler.answersAtOnce(request, with: &response) {
+            return .response(answered(request, framing, context))
+        }
+        return step(context.handler.answer(request), to: request, framing, into: &response, driver)
+    }
+
+    @inline(__always)
+    private func answered(
+        _ request: HTTPRequest, _ framing: RequestFraming, _ context: ConnectionContext
+    ) -> AnsweredRequest {
+        AnsweredRequest(request, context, keepsAlive: framing.keepsAlive && !isRestricted)
+    }
+
+    /// What an answer of the handler means for the connection.
+    private func step(
+        _ answer: HTTPAnswer, to request: HTTPRequest, _ framing: RequestFraming,
+        into response: inout HTTPResponse, _ driver: some ConnectionDriver
+    ) -> Step {
+        let answered = answered(request, framing, driver.context)
+        switch answer {
         case .now(let other): response = other
         case .later(let word, let note, _) where isRestricted && !driver.mayStartVitalTask:
             driver.reject(.overload)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects a request's content, or discards it, by length or chunked (RFC 9112 §6, §7.1), within bounds.
+/// Collects a request's content, hands it on, or discards it, by length or chunked (RFC 9112 §6, §7.1), within bounds.
 /// Pure.
 struct ContentReader {
     private enum State: Equatable {
@@ -14,11 +14,17 @@ struct ContentReader {
     private var framing: ChunkFraming
     private let maxBytes: Int
     private let isCollected: Bool
+    /// Takes the content in place of `content`.
+    let receiver: (any HTTPContentReceiving)?
     private var received = 0
     private(set) var content: [UInt8] = []
 
-    init(_ framing: BodyFraming, limits: RequestLimits, isCollected: Bool = true) throws(RequestError) {
+    init(
+        _ framing: BodyFraming, limits: RequestLimits, isCollected: Bool = true,
+        receiver: (any HTTPContentReceiving)? = nil
+    ) throws(RequestError) {
         self.isCollected = isCollected
+        self.receiver = receiver
         maxBytes = limits.contentBytes
         self.framing = ChunkFraming(limits)
         switch framing {
@@ -69,8 +75,12 @@ struct ContentReader {
         let count = min(left, octets.count - start)
         received += count
         guard isCollected else { return count }
-        unsafe octets.extracting(start..<(start + count)).withUnsafeBytes {
-            unsafe content.append(contentsOf: $0)
+        unsafe octets.extracting(start..<(start + count)).withUnsafeBytes { bytes in
+            if let receiver {
+                unsafe receiver.receive(bytes)
+            } else {
+                unsafe content.append(contentsOf: bytes)
+            }
         }
         return count
     }

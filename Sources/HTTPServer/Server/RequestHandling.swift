@@ -16,6 +16,13 @@ public protocol RequestHandling: AnyObject, Sendable {
     /// the head.
     func takesContent(of request: HTTPRequest) -> Bool
 
+    /// Who takes a request's content while it arrives; nil where it is collected into `HTTPRequest.body`. Called on an
+    /// event loop, with the head, if `takesContent(of:)` is true.
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)?
+
+    /// Called in place of `answer(_:)`, under the same conditions, when a receiver has all the content.
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer
+
     /// Whether a request is answered even when there are more connections than `maxConnections`: health
     /// checks are.
     func isVital(_ request: HTTPRequest) -> Bool
@@ -32,8 +39,24 @@ extension RequestHandling {
     /// Returns true.
     public func takesContent(of request: HTTPRequest) -> Bool { true }
 
+    /// Returns nil.
+    public func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? { nil }
+
+    /// Answers without the content.
+    public func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        answer(request)
+    }
+
     /// Returns false.
     public func isVital(_ request: HTTPRequest) -> Bool { false }
+}
+
+/// Takes a request's content while it arrives.
+///
+/// It is dropped without another call if the client does not send all of it.
+public protocol HTTPContentReceiving: AnyObject, Sendable {
+    /// Takes the next bytes, which are valid only during the call. Called on an event loop: must not block.
+    func receive(_ bytes: UnsafeRawBufferPointer)
 }
 
 /// When an answer is available.

@@ -12,6 +12,8 @@ struct AdminRoutes {
     let cache: CacheHandler
     let failed: FailedHandler
     let status: StatusHandler
+    /// For pictures that operators send.
+    let images: ImageHandler
 
     private enum Path: String, CaseIterable {
         case cache = "/cache"
@@ -24,7 +26,7 @@ struct AdminRoutes {
         var methods: [HTTPMethod] {
             switch self {
             case .cache, .failed: [.get, .head, .delete]
-            case .image: [.purge]
+            case .image: [.purge, .post]
             case .health, .readiness, .metrics: [.get, .head]
             }
         }
@@ -51,6 +53,19 @@ struct AdminRoutes {
         }
     }
 
+    /// Whether a request may bring a picture.
+    func mayUpload(_ request: HTTPRequest) -> Bool {
+        let path = request.target.prefix { $0 != "?" }
+        return request.method == .post && path == Path.image.rawValue && access.refusal(of: request) == nil
+    }
+
+    /// Answers a request with the picture that it brings.
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        // A reload may have come between head and content.
+        guard let content = content as? UploadedContent, mayUpload(request) else { return answer(request) }
+        return images.answer(request, with: content, isOperator: true)
+    }
+
     private func routed(_ request: HTTPRequest) -> HTTPAnswer {
         if Routes.isForServer(request) {
             return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
@@ -66,6 +81,10 @@ struct AdminRoutes {
         case .cache, .failed, .image, .metrics: break
         }
         if let refusal = access.refusal(of: request) { return .now(refusal) }
+        // With a body it is answered below.
+        if path == .image, request.method == .post {
+            return .now(images.refusal(of: request, isOperator: true))
+        }
         let query = target.utf8.dropFirst(name.utf8.count + 1)
         return .later(context: ExchangeContext(.admin).packed) {
             await answer(path, request, Array(query))

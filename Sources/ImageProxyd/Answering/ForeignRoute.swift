@@ -37,7 +37,7 @@ struct ForeignRoute: Sendable {
         var parser = JSONParser(information)
         // Lost: where it is no JSON; it has been written here.
         guard let json = try? parser.parse() else { return information }
-        let foreign = try foreign(target, at: now)
+        let foreign = try foreign(target, hasBody: false, at: now)
         do throws(TranslationError) {
             return Array((try dialect.facts(from: json, for: foreign).compact + "\n").utf8)
         } catch {
@@ -45,16 +45,20 @@ struct ForeignRoute: Sendable {
         }
     }
 
-    private func foreign(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> ForeignTarget {
+    private func foreign(
+        _ target: [UInt8], hasBody: Bool, at now: Int64
+    ) throws(ImageRequestError) -> ForeignTarget {
         guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
             throw .notFound(reason: "the path is not UTF-8")
         }
-        return ForeignTarget(text, now: now)
+        return ForeignTarget(text, now: now, hasBody: hasBody)
     }
 
     /// What a target below the path means.
-    func translate(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> Translation {
-        let foreign = try foreign(target, at: now)
+    func translate(
+        _ target: [UInt8], hasBody: Bool = false, at now: Int64
+    ) throws(ImageRequestError) -> Translation {
+        let foreign = try foreign(target, hasBody: hasBody, at: now)
         do throws(TranslationError) {
             return try dialect.translate(foreign)
         } catch {
@@ -73,10 +77,10 @@ struct ForeignRoute: Sendable {
 
     /// Reads a target as a request for an image, or for facts about one.
     func read(
-        _ target: [UInt8], by parser: ImageRequestParser, at now: Int64,
+        _ target: [UInt8], hasBody: Bool = false, by parser: ImageRequestParser, at now: Int64,
         dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        let translation = try translate(target, at: now)
+        let translation = try translate(target, hasBody: hasBody, at: now)
         let query = QueryString(
             items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
         guard translation.answer == .picture else {

@@ -14,20 +14,21 @@ import Request
 /// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
 /// pipeline.
 final class ImageHandler: Sendable {
-    private let route: Metric.Route
+    let route: Metric.Route
     /// Whose URLs these are; nil for ours.
-    private let foreign: ForeignRoute?
-    private let pipeline: ImagePipeline
-    private let parser: ImageRequestParser
+    let foreign: ForeignRoute?
+    let pipeline: ImagePipeline
+    let parser: ImageRequestParser
     private let failures: FailureMemory
     private let automatic: AutomaticFormats
     private let loops: LoopGuard
-    private let limit: ClientLimit
+    let limit: ClientLimit
+    let cachesUploads: Bool
     private let aliases: AliasTable
     private let mapping: ResponseMapping
     private let hints: ClientHints
     private let placeholders: [String: Placeholder]
-    private let clock: @Sendable () -> Int64
+    let clock: @Sendable () -> Int64
     private let reportError: @Sendable (String) -> Void
 
     /// The minimum interval, in seconds, at which a hit in memory is reported to the disk tier.
@@ -45,7 +46,7 @@ final class ImageHandler: Sendable {
         parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        aliases: AliasTable, clock: @escaping @Sendable () -> Int64,
+        aliases: AliasTable, cachesUploads: Bool, clock: @escaping @Sendable () -> Int64,
         reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
@@ -57,6 +58,7 @@ final class ImageHandler: Sendable {
         self.loops = loops
         self.limit = limit
         self.aliases = aliases
+        self.cachesUploads = cachesUploads
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints
@@ -243,7 +245,7 @@ final class ImageHandler: Sendable {
     }
 
     /// - Parameter forwarding: whether a request was sent to the origin; nil for a refusal before that.
-    private func problem(
+    func problem(
         _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
         _ forwarding: ForwardingRecord?
     ) -> HTTPResponse {
@@ -288,7 +290,7 @@ final class ImageHandler: Sendable {
         return request.isHTTP10 ? .knownLength : .anyLength
     }
 
-    private func response(
+    func response(
         _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
         switch answer {
@@ -307,12 +309,18 @@ final class ImageHandler: Sendable {
     private static let cookie = FieldName(literal: "Cookie")
 
     private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
+        try parse(request, by: parser, hasBody: false)
+    }
+
+    func parse(
+        _ request: HTTPRequest, by parser: ImageRequestParser, hasBody: Bool
+    ) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }
         do {
             if route == .info { return try parser.parseInformation(target: target, at: clock()) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
             if let foreign {
-                return try foreign.read(target, by: parser, at: clock(), dpr: hint) {
+                return try foreign.read(target, hasBody: hasBody, by: parser, at: clock(), dpr: hint) {
                     acceptClass(of: request)
                 }
             }
@@ -338,7 +346,7 @@ final class ImageHandler: Sendable {
     private func remember(
         _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
-        guard let entry = image.entry,
+        guard let entry = image.entry, request.method != .post,
             unsafe request.withTarget({ $0.count }) <= AliasTable.maxTargetBytes,
             imageRequest.delivery.options.isDisjoint(with: .bypassing)
         else { return }

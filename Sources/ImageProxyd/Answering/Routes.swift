@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialects
 internal import HTTPServer
 import Observability
 
@@ -22,7 +23,8 @@ final class Routes: Sendable {
         showsMetrics: Bool
     ) {
         self.images = images
-        self.information = information
+        let other = foreign.first { $0.route.prefix.isEmpty && $0.route.dialect.answersInformation }
+        self.information = other?.handler ?? information
         self.foreign = foreign.sorted { $0.route.prefix.count > $1.route.prefix.count }
         self.sharing = sharing
         self.status = status
@@ -53,6 +55,7 @@ final class Routes: Sendable {
             response.note = ExchangeNote(path: InlineText("*"))
             return .now(response)
         }
+        if let handler = uploadHandler(of: request) { return .now(handler.refusal(of: request)) }
         if route == .other, let handler = foreignHandler(of: request) { return answer(request, by: handler) }
         guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
         switch request.method {
@@ -85,6 +88,35 @@ final class Routes: Sendable {
             return .now(response)
         default: return .now(Self.methodNotAllowed(.img))
         }
+    }
+
+    // MARK: - Uploads
+
+    /// The handler of a request that may bring a picture as its body; nil where none may.
+    func uploadHandler(of request: HTTPRequest) -> ImageHandler? {
+        guard request.method == .post else { return nil }
+        let handler: ImageHandler? =
+            switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+            case .img: images
+            case .info: information
+            case .other: foreignHandler(of: request)
+            default: nil
+            }
+        return handler.flatMap { $0.takesUploads ? $0 : nil }
+    }
+
+    /// Who takes the content of a request that may bring one.
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        uploadHandler(of: request)?.contentReceiver(of: request)
+    }
+
+    /// Answers a request with the picture that it brings.
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        // A reload may have come between head and content.
+        guard let content = content as? UploadedContent, let handler = uploadHandler(of: request) else {
+            return answer(request)
+        }
+        return handler.answer(request, with: content)
     }
 
     /// Hot path: the handler of another proxy's URLs whose path fits.

@@ -20,6 +20,9 @@ struct SecuritySection: Sendable, Hashable, Codable {
     /// are no `keys`. A client that can name tags can fill the table of tags, and what no longer fits is
     /// purged.
     var unsignedTags = false
+    /// Whether a picture may be sent as the body of a POST without a signature; with one it may be sent in any
+    /// case, and by the operators' listener. Default false. `http.maxBodyBytes` bounds it.
+    var allowUploads = false
     /// Whether images are shaped by presets alone. Default false.
     var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and

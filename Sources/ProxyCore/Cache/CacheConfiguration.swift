@@ -12,6 +12,9 @@ package struct CacheConfiguration: Sendable, Hashable, Codable {
     package var originals: StorePolicy = .disk
     /// Which tiers store results (SDWebImage: storeCacheType). Default `all`.
     package var results: StorePolicy = .all
+    /// Whether what is made of pictures that clients send is stored, under the hash of their content. Default
+    /// false: nothing of them is kept.
+    package var uploads = false
 
     /// Which tiers store a kind of entry.
     package enum StorePolicy: String, Sendable, Hashable, Codable, CaseIterable {

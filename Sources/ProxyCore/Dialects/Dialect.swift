@@ -24,6 +24,12 @@ package protocol Dialect: Sendable {
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
     func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
 
+    /// Whether `/info` is one of its paths, which then takes the place of ours if it is served below `/`.
+    var answersInformation: Bool { get }
+
+    /// Whether a request may bring the picture as its body.
+    var takesBodies: Bool { get }
+
     /// Facts about a picture in the form of the other proxy.
     ///
     /// - Parameter information: what `/info` says of the source.
@@ -36,6 +42,10 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
+    package var answersInformation: Bool { false }
+
+    package var takesBodies: Bool { false }
+
     package func facts(
         from information: JSONValue, for target: ForeignTarget
     ) throws(TranslationError) -> JSONValue {

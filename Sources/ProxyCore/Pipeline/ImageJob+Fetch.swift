@@ -19,6 +19,8 @@ extension ImageJob {
     /// content stays valid. A 404 or 410 deletes the copies. Once the head forbids sharing, later requests start their own
     /// fetch; those that have joined share it.
     func fetch(validating record: SourceRecord? = nil) async throws(PipelineError) -> Source {
+        // What a client has sent can't be fetched again.
+        guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
         if !isPrivate, !client.retryFailed, let failure = failures.failure(ofSourceOf: request, at: now) {
             FetchContext.current.forwarding?.note(.remembered)
             throw failure
@@ -68,7 +70,10 @@ extension ImageJob {
 
     /// A fetch that has yet to begin.
     private func newFetch() -> OriginalFetch {
-        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
+        let upload = request.source.isUpload ? Upload.current : nil
+        let (body, place) =
+            upload.map { ($0.body, SpillPlace()) }
+            ?? tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
         let configuration = pipeline.configuration
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
@@ -88,7 +93,12 @@ extension ImageJob {
         let start = ContinuousClock.now
         let received: Source?
         do throws(LoadError) {
-            let summary = try await pipeline.loader.load(question, into: fetch)
+            var summary = LoadSummary()
+            if request.source.isUpload {
+                try fetch.receive(head: Upload.head(at: now, isKept: !isPrivate))
+            } else {
+                summary = try await pipeline.loader.load(question, into: fetch)
+            }
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: now)
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(fetch, validating: record)

@@ -10,6 +10,10 @@ extension PipelineError {
 
     static let missingParameter = PipelineError(
         400, "missing_parameter", "A required parameter is missing", cause: .request)
+    /// The request should bring the picture, and brings nothing.
+    package static var missingUpload: PipelineError {
+        Self.missingParameter.about("url").saying("the request has no body, and names no source")
+    }
     static let invalidParameter = PipelineError(
         400, "invalid_parameter", "A parameter has a value that is not allowed", cause: .request)
     static let unknownParameter = PipelineError(
@@ -148,7 +152,7 @@ extension PipelineError {
     private static let clientPaused = PipelineError(
         503, "host_unavailable", "The origin wants fewer requests and is left alone for a while",
         cause: .daemon)
-    static let queueFull = PipelineError(
+    package static let queueFull = PipelineError(
         503, "queue_full", "Too much is waiting already", cause: .daemon, retryAfter: 1, fetch: .queue,
         transform: .queue)
     static let queueTimeout = PipelineError(

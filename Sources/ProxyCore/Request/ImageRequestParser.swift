@@ -13,6 +13,8 @@ package final class ImageRequestParser: Sendable {
     let qualities: [ImageFormat: Int]
     let policy: RequestPolicy
     let isLinear: Bool
+    /// The picture that the request brings, in place of the source that its parameters would name.
+    let upload: SourceURL?
 
     /// Prepares a parser for one configuration.
     ///
@@ -22,10 +24,39 @@ package final class ImageRequestParser: Sendable {
         policy: RequestPolicy, resizesInLinearLight: Bool = false
     ) {
         isLinear = resizesInLinearLight
+        upload = nil
         self.limits = limits
         self.formats = formats
         qualities = quality.byFormat
         self.policy = policy
+    }
+
+    private init(_ other: ImageRequestParser, policy: RequestPolicy, upload: SourceURL) {
+        (limits, formats, qualities, isLinear) =
+            (other.limits, other.formats, other.qualities, other.isLinear)
+        self.policy = policy
+        self.upload = upload
+    }
+
+    /// The same for a request that brings the picture itself, so that its parameters name no source.
+    /// - Parameter isOperator: whether it comes from an operator, who needs no signature.
+    package func taking(_ upload: SourceURL, isOperator: Bool = false) -> ImageRequestParser {
+        var policy = policy
+        if isOperator { (policy.allowsUploads, policy.signatures) = (true, .none) }
+        return ImageRequestParser(self, policy: policy, upload: upload)
+    }
+
+    /// Whether a request may bring the picture itself without a signature.
+    package var allowsUploads: Bool { policy.allowsUploads }
+
+    /// Whether some request may bring the picture itself.
+    package var takesUploads: Bool { policy.allowsUploads || policy.signatures.hasKeys }
+
+    /// Whether this target, of our own URLs, may come with a picture, as far as its signature says.
+    package func mayUpload(to target: [UInt8]) -> Bool {
+        // Lost: what is wrong with the signature; the request is read again, and refused with that.
+        guard let outcome = try? policy.signatures.check(target) else { return false }
+        return outcome.isSigned || policy.allowsUploads
     }
 
     /// Reads a request target: path and query, raw bytes.
@@ -94,14 +125,30 @@ package final class ImageRequestParser: Sendable {
         _ draft: ImageParameters, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> SourceURL {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
-        guard let url = draft.url else { throw .missingParameter("url") }
+        let url = try source(of: draft, isSigned: isSigned)
         if !isSigned { try checkOptions(of: draft) }
         guard mayGoFirst(isSigned) || draft.delivery.priority != .high || draft.presetPriority == .high else {
             throw .optionForbidden("priority=high")
         }
         try checkPlaceholder(draft.delivery)
-        guard policy.sources.allows(url) else { throw .sourceForbidden }
+        guard url.isUpload || policy.sources.allows(url) else { throw .sourceForbidden }
         return url
+    }
+
+    /// The source: what the parameters name, or what the request brings.
+    private func source(of draft: ImageParameters, isSigned: Bool) throws(ImageRequestError) -> SourceURL {
+        guard let upload else {
+            guard let url = draft.url else { throw .missingParameter("url") }
+            // Nobody gets what others have sent by its name.
+            guard !url.isUpload else { throw .sourceForbidden }
+            return url
+        }
+        guard draft.url == nil else {
+            throw .invalidParameter(
+                name: "url", position: 0, reason: "only without a body, which is the picture")
+        }
+        guard isSigned || policy.allowsUploads else { throw .signatureRequired }
+        return upload
     }
 
     private func mayGoFirst(_ isSigned: Bool) -> Bool { isSigned || policy.allowsHighPriority }

@@ -19,6 +19,8 @@ package struct RequestPolicy: Sendable {
     package var allowsHighPriority = false
     /// Whether a request may carry tags without a signature.
     package var allowsUnsignedTags = false
+    /// Whether a request may bring the picture itself without a signature.
+    package var allowsUploads = false
     /// Whether only presets may define transforms.
     package var onlyPresets = false
     /// The presets by name.

@@ -27,6 +27,9 @@ package struct SignaturePolicy: Sendable {
         self.isRequired = isRequired && !keys.isEmpty
     }
 
+    /// Whether a target can be signed at all.
+    var hasKeys: Bool { !keys.isEmpty }
+
     /// A target split into its signed part and the signature.
     package struct Outcome: Sendable {
         /// Path and query without the signature.

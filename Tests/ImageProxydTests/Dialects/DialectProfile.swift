@@ -26,8 +26,28 @@ struct DialectProfile {
     private func own() throws -> [String] {
         switch dialect {
         case "imgproxy": try imgproxy()
+        case "thumbor": try thumbor()
+        case "imaginary": try imaginary()
         default: []
         }
+    }
+
+    private func thumbor() throws -> [String] {
+        let key = try file("key", "dialects-thumbor-key")
+        var members = ["\"keys\": [\(key)]", "\"lenient\": true", "\"compatibleErrors\": true"]
+        members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
+        if name != "strict" { members.append("\"allowsUnsafe\": true") }
+        if name == "orient" { members.append("\"respectsOrientation\": true") }
+        if name == "negotiate" { members.append("\"autoWebP\": true") }
+        return members
+    }
+
+    private func imaginary() throws -> [String] {
+        var members = ["\"compatibleErrors\": true"]
+        members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
+        guard name == "signed" else { return members }
+        let key = try file("key", "dialects-imaginary-key-0123456789abcdef")
+        return members + ["\"keys\": [\(key)]", "\"signsURLs\": true"]
     }
 
     private func imgproxy() throws -> [String] {

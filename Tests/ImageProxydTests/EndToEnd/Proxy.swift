@@ -13,27 +13,29 @@ final class Proxy: Sendable {
     ///   - settings: further members of the configuration's object.
     ///   - security: further members of `security`.
     ///   - results: `cache.results`.
+    ///   - uploads: `cache.uploads`.
     ///   - calls: system calls that the daemon's kernel does not support.
     init(
         settings: String = "", security: String = "", results: String = "all",
-        in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, environment: [String] = [],
-        without calls: [String] = []
+        in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, uploads: Bool = false,
+        environment: [String] = [], without calls: [String] = []
     ) async throws {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
         self.origin = try origin ?? FakeOrigin()
         daemon = try await DaemonProcess.start(
-            in: folder.path, configuration: Self.configuration(folder, settings, security, results),
+            in: folder.path, configuration: Self.configuration(folder, settings, security, results, uploads),
             environment: environment, without: calls)
     }
 
     private static func configuration(
-        _ folder: TemporaryDirectory, _ settings: String, _ security: String, _ results: String
+        _ folder: TemporaryDirectory, _ settings: String, _ security: String, _ results: String,
+        _ uploads: Bool = false
     ) -> String {
         let settings = patient(settings)
         return """
             {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, \
-            "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
+            "cache": {"results": "\(results)", "uploads": \(uploads), "disk": {"directory": "\(folder.path)/cache"}}, \
             "transform": {"workers": 2, "queue": 512, "queueTimeout": "5m", "timeout": "1m"}, \(settings)}
             """
     }
@@ -102,8 +104,23 @@ final class Proxy: Sendable {
         try await administer(method, target(source, parameters).replacing("/img", with: path))
     }
 
+    /// Sends a request with content.
+    func send(
+        _ content: [UInt8], _ method: String = "POST", to target: String, _ lines: [String] = [],
+        byAdmin: Bool = false
+    ) async throws -> RawHTTPClient.Answer {
+        try await ask(
+            method, target, lines: lines + ["Content-Length: \(content.count)"], content: content,
+            at: byAdmin ? folder.path + "/cache/admin.sock" : nil)
+    }
+
+    /// Sends content that is written in chunks already.
+    func sendChunked(_ content: [UInt8], to target: String) async throws -> RawHTTPClient.Answer {
+        try await ask("POST", target, lines: ["Transfer-Encoding: chunked"], content: content)
+    }
+
     private func ask(
-        _ method: String, _ target: String, lines: [String], at socket: String? = nil
+        _ method: String, _ target: String, lines: [String], content: [UInt8] = [], at socket: String? = nil
     ) async throws -> RawHTTPClient.Answer {
         let path = socket ?? daemon.socketPath
         return try await onThread {
@@ -111,6 +128,7 @@ final class Proxy: Sendable {
             defer { client.hangUp() }
             let fields = lines.map { $0 + "\r\n" }.joined()
             try client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+            if !content.isEmpty { try client.send(bytes: content) }
             return try client.answer(isHead: method == "HEAD")
         }
     }

@@ -128,7 +128,7 @@ struct ThumborTests {
             ("colorize(10,20,30,112233)", "channels:0.9:0.8:0.7:1.7:6.8:15.3"),
             ("contrast(40)", "contrast:2.31"),
             ("contrast(-100)", "contrast:0"),
-            ("saturation(0.2)", "saturation:0.2"),
+            ("saturation(0.2)", "saturation:0.2:perceived"),
             ("blur(3)", "blur:1.835"),
             ("blur(30,2)", "blur:2"),
             ("blur(0)", ""),
@@ -149,7 +149,7 @@ struct ThumborTests {
             ("watermark(http%3A%2F%2Fh%2Fwm.png,center,50p,0,50)", "watermark:wm:north:0:50pc:width=0.5"),
             ("watermark(h/wm.png,repeat,repeat,0,30,30)", "watermark:wm:northwest:0:0:tile=spread:scale=0.3"),
             ("strip_exif():strip_icc()", ""),
-            ("proportion(0.5)", "resize:50pcx50pc:fill"),
+            ("proportion(0.5)", "resize:50pcx50pc:fill:down=1"),
         ])
     func filters(list: String, transform: String) throws {
         let translation = try translate("/unsafe/filters:\(list)/http://h/a.jpg")
@@ -178,10 +178,10 @@ struct ThumborTests {
                 "fit-in/800x800", "no_upscale():fill(white)",
                 "resize:800x800,extend:800x800:color=white:enlarge=0"
             ),
-            ("fit-in/800x800", "upscale()", "resize:800x800:enlarge=1"),
+            ("fit-in/800x800", "upscale()", "resize:800x800:enlarge=1:down=1"),
             ("800x800", "no_upscale()", "resize:800x800:crop"),
             ("300x100", "stretch()", "resize:300x100:fill:enlarge=1"),
-            ("200x133", "proportion(0.5)", "resize:200x133:cover:enlarge=1,resize:100x66:fill"),
+            ("200x133", "proportion(0.5)", "resize:200x133:cover:enlarge=1,resize:50pcx50pc:fill:down=1"),
             ("9x9", "focal(10x500:200x640)", "resize:9x9:cover:enlarge=1:gravity=focal:px=105:py=570"),
             (
                 "100x100:400x400/9x9", "focal(110x120:130x140)",
@@ -331,7 +331,7 @@ struct ThumborTests {
             ("filters:round_corner(10)", "round:10:ry=10"),
             ("filters:round_corner(10,20,fff)", "round:10:ry=20,background:fff"),
             ("filters:trim(20,bottom-right)", "trim:12:corner=southeast"),
-            ("filters:proportion(50)", "resize:50pcx50pc:fill"),
+            ("filters:proportion(50)", "resize:50pcx50pc:fill:down=1"),
             (
                 "filters:label(Hi%20you,10,-20,30,ff0000,50,Sans%20Bold)",
                 "text:text64=SGkgeW91:size=30:color=ff000080:font=Sans_Bold:gravity=southwest:x=10:y=20"

@@ -18,7 +18,7 @@ struct TranslationTests {
         translation["transform"] = "resize:300x200:cover,flip:h"
         #expect(
             translation.target
-                == "/img?url=https://example.org/a%20b.jpg%3Fx%3D1%26y%3D%C3%BC&transform=resize:300x200:cover,flip:h"
+                == "/img?url=https://example.org/a%20b.jpg%3Fx=1%26y=%C3%BC&transform=resize:300x200:cover,flip:h"
         )
         translation["url"] = nil
         #expect(translation["url"] == nil)

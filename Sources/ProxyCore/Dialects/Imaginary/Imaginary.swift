@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Primitives
+package import Primitives
 
 /// The URLs of imaginary: `/OPERATION?url=SOURCE&…`, or the picture as the body of a POST.
 package struct Imaginary: Dialect {
@@ -35,6 +35,9 @@ package struct Imaginary: Dialect {
         self.keys = keys
     }
 
+    package let takesBodies = true
+    package let answersInformation = true
+
     /// Without `url`, the picture is the request's body.
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         let pairs = ImaginaryQuery.pairs(of: target.query ?? "")
@@ -55,6 +58,31 @@ package struct Imaginary: Dialect {
         }
         translation.isSigned = isSigned
         return translation
+    }
+
+    /// Of `/info`: as stored, not turned. GIF counts as transparent, and an orientation of 0 is none.
+    package func facts(
+        from information: JSONValue, for target: ForeignTarget
+    ) throws(TranslationError) -> JSONValue {
+        let isGIF = information["format"] == .string("gif")
+        let hasAlpha = isGIF || information["alpha"] == .bool(true)
+        let isGrey = information["colorSpace"] == .string("grey")
+        let space = isGrey ? .string("b-w") : information["colorSpace"] ?? .string("srgb")
+        let colors = isGrey ? 1 : space == .string("cmyk") ? 4 : 3
+        let orientation = information["orientation"] ?? .integer(1)
+        let members: [(String, JSONValue)] = [
+            ("width", information["width"] ?? .null), ("height", information["height"] ?? .null),
+            ("type", information["format"] ?? .null), ("space", space), ("hasAlpha", .bool(hasAlpha)),
+            ("hasProfile", information["profile"] ?? .bool(false)),
+            ("channels", .integer(colors + (hasAlpha ? 1 : 0))),
+            ("orientation", orientation == .integer(1) ? .integer(0) : orientation),
+        ]
+        return .object(members.map { .init(name: $0.0, value: $0.1) })
+    }
+
+    /// What is no picture is 406, what can't be made of one 400.
+    package func compatibleStatus(of status: Int) -> Int {
+        status == 415 ? 406 : status == 422 ? 400 : status
     }
 
     private func source(_ query: ImaginaryQuery) throws(TranslationError) -> String {

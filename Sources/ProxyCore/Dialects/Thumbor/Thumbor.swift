@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+package import Primitives
 
 /// The URLs of thumbor, and of imagor, which speaks nearly the same language:
 /// `/SIGNATURE/300x200/smart/filters:quality(80)/SOURCE`.
@@ -66,6 +67,22 @@ package struct Thumbor: Dialect {
         if options.isMeta { translation.answer = .facts }
         return translation
     }
+
+    /// Of `meta`: the size after the work, and how it comes to that.
+    package func facts(
+        from information: JSONValue, for target: ForeignTarget
+    ) throws(TranslationError) -> JSONValue {
+        let options = try ThumborPath(parsing: checked(target.path).rest, flavor: settings.flavor)
+        let isUpright = settings.respectsOrientation || settings.flavor == .imagor
+        let names = isUpright ? ("uprightWidth", "uprightHeight") : ("width", "height")
+        guard case .integer(let width)? = information[names.0],
+            case .integer(let height)? = information[names.1]
+        else { return information }
+        return ThumborFacts(options, width: width, height: height).json
+    }
+
+    /// Thumbor takes a wrong signature for a malformed URL.
+    package func compatibleStatus(of status: Int) -> Int { status == 403 ? 400 : status }
 
     // MARK: - Signature
 

@@ -3,21 +3,13 @@
 import Primitives
 
 extension ThumborPlan {
-    /// `proportion(SHARE)` scales the result; its sides are cut down where they are known here.
+    /// `proportion(SHARE)` scales the result.
     mutating func addProportion(_ values: [String]) -> Bool {
         guard var share = values.first.flatMap(DecimalText.number), share > 0 else { return false }
         if isImagor, share > 1 { share /= 100 }
         guard share < 1 else { return true }
-        let isTurned = operations.contains { $0 == "rotate:90" || $0 == "rotate:270" }
-        if options.mode == .cover, !isTurned, !has("no_upscale"), case .pixels(let width)? = options.width,
-            case .pixels(let height)? = options.height
-        {
-            let sides = [width, height].map { max(1, Int(Double($0) * share)) }
-            operations.append("resize:\(sides[0])x\(sides[1]):fill")
-        } else {
-            let percent = DecimalText.text(share * 100) + "pc"
-            operations.append("resize:\(percent)x\(percent):fill")
-        }
+        let percent = DecimalText.text(share * 100) + "pc"
+        operations.append("resize:\(percent)x\(percent):fill:down=1")
         return true
     }
 

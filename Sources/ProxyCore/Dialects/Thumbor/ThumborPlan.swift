@@ -43,7 +43,9 @@ struct ThumborPlan {
             operations.append("opaque")
         }
         if !operations.isEmpty { output["transform"] = operations.joined(separator: ",") }
-        output["format"] = format ?? (settings.autoWebP ? "auto:webp" : "source")
+        // GIF stays GIF; what the source is can be seen of its name alone here.
+        let mayBeWebP = settings.autoWebP && !url.lowercased().hasSuffix(".gif")
+        output["format"] = format ?? (mayBeWebP ? "auto:webp" : "source")
         // The others have none; thumbor ignores it there.
         if let quality, format.map(Self.hasQuality) ?? true { output["quality"] = "\(quality)" }
         return output
@@ -102,7 +104,7 @@ struct ThumborPlan {
         let enlarge = has("no_upscale") ? "" : ":enlarge=1"
         switch options.mode {
         case .fit:
-            operations.append("resize:\(size)\(has("upscale") ? ":enlarge=1" : "")\(swap)")
+            operations.append("resize:\(size)\(has("upscale") ? ":enlarge=1:down=1" : "")\(swap)")
         case .full:
             operations.append("resize:\(size)\(isWhole ? ":outside" : "")\(enlarge)\(swap)")
         case .cover where !isWhole:

@@ -31,6 +31,15 @@ package struct PixelSize: Sendable, Hashable {
     package func scaled(by factor: Double) -> PixelSize {
         PixelSize(rounding: Double(width) * factor, by: Double(height) * factor)
     }
+
+    /// Both sides × `factor`, rounded down, and at least 1.
+    func scaledDown(by factor: Double) -> PixelSize {
+        PixelSize(
+            rounding: Double(width) * factor - Self.nearlyHalf, by: Double(height) * factor - Self.nearlyHalf)
+    }
+
+    /// What makes rounding to the nearest into rounding down, but for what a division leaves of a whole number.
+    static let nearlyHalf = 0.5 - 1e-6
 }
 
 extension PixelSize: CustomStringConvertible {

@@ -59,13 +59,15 @@ package struct SizeRequest: Sendable, Hashable {
     /// Returns the requested size in pixels for an image of `size`: rounded half up, at least 1 each.
     ///
     /// An omitted side keeps the image's aspect ratio.
-    func resolved(for size: PixelSize) -> PixelSize {
+    /// - Parameter down: whether it is rounded down instead.
+    func resolved(for size: PixelSize, down: Bool = false) -> PixelSize {
+        let less = down ? PixelSize.nearlyHalf : 0
         let aspect = Double(size.width) / Double(size.height)
         let wantedWidth = width?.pixels(of: size.width)
         let wantedHeight = height?.pixels(of: size.height)
         return PixelSize(
-            rounding: wantedWidth ?? (wantedHeight ?? 1) * aspect,
-            by: wantedHeight ?? (wantedWidth ?? 1) / aspect)
+            rounding: (wantedWidth ?? (wantedHeight ?? 1) * aspect) - less,
+            by: (wantedHeight ?? (wantedWidth ?? 1) / aspect) - less)
     }
 }
 

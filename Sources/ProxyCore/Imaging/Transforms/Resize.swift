@@ -7,7 +7,7 @@ package struct Resize: ImageTransforming {
     package static let parameters = [
         size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x,
         CutPlacement.y,
-        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap,
+        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap, down,
     ]
 
     private static let size = TransformParameter(
@@ -38,6 +38,9 @@ package struct Resize: ImageTransforming {
         "swap",
         "Whether width and height are exchanged if one of size and picture is landscape and the other portrait."
     )
+
+    private static let down = TransformParameter.flag(
+        "down", "Whether fit and fill round sides down that are not whole; else half up.")
 
     private static func least(_ name: String, _ side: String) -> TransformParameter {
         TransformParameter(
@@ -73,6 +76,7 @@ package struct Resize: ImageTransforming {
     let wantedDensity: Double
     private let boundsSides: Bool
     private let swaps: Bool
+    private let roundsDown: Bool
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
@@ -85,6 +89,7 @@ package struct Resize: ImageTransforming {
         wantedDensity = arguments.number(Self.density) ?? 1
         boundsSides = arguments[Self.bound] == .word("side")
         swaps = arguments.isOn(Self.swap)
+        roundsDown = arguments.isOn(Self.down)
         guard wanted != nil || hasFactors else { throw arguments.error(.missing, Self.size) }
         try checkCombinations()
     }
@@ -123,11 +128,12 @@ package struct Resize: ImageTransforming {
         let stays = enlarging == .partly && wanted?.exceeds(source) == true
         if stays { return Plan(scaled: source, cut: source, source: source) }
         guard !hasFactors, let wanted else { return ResizeFactors(self, wanted, source).plan }
-        let box = wanted.resolved(for: source)
+        let box = wanted.resolved(for: source, down: roundsDown)
         switch mode(for: box, of: source) {
         case .fit:
             let factor = wanted.fitFactor(for: source)
-            let scaled = source.scaled(by: mayEnlarge ? factor : min(factor, 1))
+            let bounded = mayEnlarge ? factor : min(factor, 1)
+            let scaled = roundsDown ? source.scaledDown(by: bounded) : source.scaled(by: bounded)
             return Plan(scaled: scaled, cut: scaled, source: source)
         case .cover:
             let target = bounded(box, by: source)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialects
+internal import HTTPServer
+import Pipeline
+import Request
+import URLs
+
+/// Requests that bring the picture as their body (`POST`).
+extension ImageHandler {
+    /// Whether some request may bring the picture as its body.
+    var takesUploads: Bool { parser.takesUploads || foreign?.dialect.takesBodies ?? false }
+
+    /// Who takes a request's content.
+    func contentReceiver(of request: HTTPRequest) -> UploadedContent {
+        UploadedContent(pipeline.newUpload(), boundary: UploadedContent.boundary(of: request))
+    }
+
+    /// Whether a request may, by its signature or the settings.
+    func mayUpload(_ request: HTTPRequest) -> Bool {
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        guard let foreign else { return parser.mayUpload(to: target) }
+        // Lost: why it has no translation; the client is told with the answer.
+        guard let translation = try? foreign.translate(target, hasBody: true, at: clock()) else {
+            return false
+        }
+        return translation.isSigned || parser.allowsUploads
+    }
+
+    /// Answers a request whose picture is its content.
+    ///
+    /// - Parameter isOperator: whether it came by the operators' listener.
+    func answer(
+        _ request: HTTPRequest, with content: UploadedContent, isOperator: Bool = false
+    ) -> HTTPAnswer {
+        .later(context: ExchangeContext(route).packed) {
+            await FetchContext.$current.withValue(FetchContext(request, forwarding: ForwardingRecord())) {
+                await self.answerUpload(request, content, isOperator: isOperator)
+            }
+        }
+    }
+
+    private func answerUpload(
+        _ request: HTTPRequest, _ content: UploadedContent, isOperator: Bool
+    ) async -> HTTPResponse {
+        var parsed: ImageRequest?
+        do throws(PipelineError) {
+            if !isOperator { try limit.check(request) }
+            let (upload, url) = try await content.finish()
+            let imageRequest = try parse(
+                request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
+            parsed = imageRequest
+            let made = await Upload.$current.withValue(upload) { await self.image(imageRequest) }
+            return response(try made.get(), imageRequest, for: request)
+        } catch {
+            return problem(error, parsed, for: request, FetchContext.current.forwarding)
+        }
+    }
+
+    /// What the pipeline makes of the upload that the task carries: for its client alone, unless the settings keep it.
+    private func image(_ imageRequest: ImageRequest) async -> Result<ImageAnswer, PipelineError> {
+        do throws(PipelineError) {
+            return .success(
+                try await pipeline.answer(
+                    for: imageRequest, cookies: cachesUploads ? nil : [], streaming: .none))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Says why a request that should bring a picture can't, or that it brings none.
+    func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
+        do throws(PipelineError) {
+            if !isOperator { try limit.check(request) }
+            // Any name will do: it is asked whether one could be taken.
+            if let url = try? SourceURL.upload([]) {
+                _ = try parse(request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
+            }
+            throw .missingUpload
+        } catch {
+            return problem(error, nil, for: request, nil)
+        }
+    }
+}
