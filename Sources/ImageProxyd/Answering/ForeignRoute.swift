@@ -3,6 +3,7 @@
 import Dialects
 import Primitives
 import Request
+import URLs
 
 /// A path below which URLs of another image proxy are answered.
 struct ForeignRoute: Sendable {
@@ -83,11 +84,27 @@ struct ForeignRoute: Sendable {
         let translation = try translate(target, hasBody: hasBody, at: now)
         let query = QueryString(
             items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
-        guard translation.answer == .picture else {
+        guard translation.answer != .facts else {
             return try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
         }
-        return try parser.parse(
+        var request = try parser.parse(
             translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+        request.delivery.isDataURL = translation.answer == .dataURL
+        request.delivery.redirect = try translation.redirect.map { (text) throws(ImageRequestError) in
+            try redirect(to: text, parser)
+        }
+        return request
+    }
+
+    /// Where a client is sent: only to what is a source, too, or anybody could send people anywhere from here.
+    private func redirect(
+        to text: String, _ parser: ImageRequestParser
+    ) throws(ImageRequestError) -> SourceURL {
+        // Lost: what is wrong with the URL; the client sees which option it is.
+        guard let url = try? SourceURL(parsing: text), parser.allows(url) else {
+            throw .foreignOptionForbidden(option: "", reason: "a redirect to what is no allowed source")
+        }
+        return url
     }
 }
 

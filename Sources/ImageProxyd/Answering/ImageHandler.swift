@@ -5,11 +5,14 @@ import Cache
 import Dialects
 import Freshness
 internal import HTTPServer
+import Imaging
 import Loading
 import Observability
+import Origins
 import Pipeline
 import Primitives
 import Request
+import URLs
 
 /// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
 /// pipeline.
@@ -100,7 +103,7 @@ final class ImageHandler: Sendable {
         to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
     ) -> StoredAnswer {
         guard route == .img, case .success(let imageRequest) = checked, !imageRequest.isInformation,
-            !carriesDirectives(request)
+            !imageRequest.delivery.isDataURL, !carriesDirectives(request)
         else { return .unknown }
         return pipeline.lookUpCached(imageRequest)
     }
@@ -108,9 +111,9 @@ final class ImageHandler: Sendable {
     private func response(
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
-        if let foreign, imageRequest.isInformation {
+        if let foreign, imageRequest.isInformation || imageRequest.delivery.isDataURL {
             do throws(PipelineError) {
-                return try facts(image, by: foreign, imageRequest, for: request)
+                return try text(image, by: foreign, imageRequest, for: request)
             } catch {
                 return problem(error, imageRequest, for: request, nil)
             }
@@ -125,25 +128,33 @@ final class ImageHandler: Sendable {
         return response
     }
 
-    /// Facts in another proxy's form: converted for each answer, which has no validators.
-    private func facts(
+    /// Facts in another proxy's form, or a data URL: converted for each answer, which has no validators.
+    private func text(
         _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest
     ) throws(PipelineError) -> HTTPResponse {
-        let information: [UInt8]
+        let stored: [UInt8]
         switch image.body {
-        case .bytes(let bytes): information = bytes
+        case .bytes(let bytes): stored = bytes
         case .file(let file, let offset, let length):
             do throws(BodyError) {
-                information = try file.readAll(from: offset, count: Int(length))
+                stored = try file.readAll(from: offset, count: Int(length))
             } catch {
                 throw .internalFailure("\(error)")
             }
         }
         let target = unsafe request.withTarget { unsafe Array($0) }
         do throws(ImageRequestError) {
-            var response = mapping.facts(
-                try foreign.facts(information, for: target, at: clock()), image, for: request, at: clock())
+            let text: [UInt8]
+            if imageRequest.isInformation {
+                text = try foreign.facts(stored, for: target, at: clock())
+            } else {
+                text = Array(
+                    "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
+            }
+            var response = mapping.text(
+                text, type: imageRequest.isInformation ? "application/json" : "text/plain", image,
+                isNegotiated: imageRequest.isNegotiated, for: request, at: clock())
             response.note = ExchangeNote(
                 image, source: imageRequest.source, sent: response.note as? ExchangeNote)
             return response
@@ -250,6 +261,12 @@ final class ImageHandler: Sendable {
         _ forwarding: ForwardingRecord?
     ) -> HTTPResponse {
         if let fault = error.fault { reportError(fault) }
+        // Not for what says nothing of the source: too much to do, a client's rate.
+        if let url = parsed?.delivery.redirect, ![429, 503].contains(error.row.status) {
+            var response = mapping.redirect(to: url.normalized, for: request)
+            response.note = ExchangeNote(error, source: parsed?.source)
+            return response
+        }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
             error, to: request, status: foreignStatus(of: error),
@@ -270,21 +287,28 @@ final class ImageHandler: Sendable {
         if imageRequest.delivery.options.contains(.handleCookies) {
             return try await pipeline.answer(
                 for: imageRequest, cookies: request.values(of: Self.cookie),
-                streaming: Self.streamingSupport(of: request))
+                streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
         }
         var asking = directives(of: request)
         asking.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, asking: asking, streaming: Self.streamingSupport(of: request))
+            for: imageRequest, asking: asking,
+            streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
     }
 
     /// Which images may be streamed to a client while they are received: not for a conditional or a range
     /// request.
-    private static func streamingSupport(of request: HTTPRequest) -> StreamingImage.Support {
+    ///
+    /// - Parameter isText: whether the whole image is needed to answer.
+    private static func streamingSupport(
+        of request: HTTPRequest, isText: Bool
+    ) -> StreamingImage.Support {
         let aboutTheWhole: [FieldName] = [
             .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
         ]
-        guard request.method == .get, !aboutTheWhole.contains(where: request.has) else { return .none }
+        guard request.method == .get, !isText, !aboutTheWhole.contains(where: request.has) else {
+            return .none
+        }
         // Without a length, a client of HTTP/1.0 can't distinguish a body that breaks off from a complete
         // one.
         return request.isHTTP10 ? .knownLength : .anyLength

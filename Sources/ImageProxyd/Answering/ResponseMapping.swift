@@ -99,17 +99,19 @@ struct ResponseMapping: Sendable {
     }
 
     /// Facts about a picture as JSON in another proxy's form.
-    func facts(
-        _ json: [UInt8], _ image: ImageResponse, for request: HTTPRequest, at now: Int64
+    func text(
+        _ text: [UInt8], type: String, _ image: ImageResponse, isNegotiated: Bool, for request: HTTPRequest,
+        at now: Int64
     ) -> HTTPResponse {
         var lines = FieldLines(reserving: 256)
         lines.append(.cacheControl) { image.record.downstream.append(to: &$0) }
-        lines.append(.contentType, text: "application/json")
+        lines.append(.contentType, text: type)
         lines.append(.contentTypeOptions, text: "nosniff")
+        if let vary = sharing.vary(onAccept: isNegotiated, onDPR: false) { lines.append(.vary, text: vary) }
         lines.append(sharing.fields)
         var response = HTTPResponse(status: .ok)
         response.prepared = PreparedFields(lines)
-        response.body = .bytes(json)
+        response.body = .bytes(text)
         sharing.apply(to: &response, for: request)
         response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
         response.context = ExchangeContext(route, Metric.Cache(image)).packed
@@ -175,6 +177,16 @@ struct ResponseMapping: Sendable {
         }
         share(&response, with: request, vary: sharing.vary(onAccept: isNegotiated, onDPR: isHinted))
         placeholder?.replaceDocument(of: &response)
+        return response
+    }
+
+    /// A redirect in place of a failure, to be stored by nobody: the next request may succeed.
+    func redirect(to url: String, for request: HTTPRequest) -> HTTPResponse {
+        var response = HTTPResponse(status: HTTPStatus(302))
+        response.fields.append(FieldName(literal: "Location"), text: url)
+        response.fields.append(.cacheControl, text: "no-store")
+        response.context = ExchangeContext(route).packed
+        share(&response, with: request, vary: nil)
         return response
     }
 

@@ -20,6 +20,8 @@ package struct Translation: Sendable, Hashable {
     package enum Answer: Sendable, Hashable {
         /// The picture.
         case picture
+        /// The picture as the text of a data URL (RFC 2397).
+        case dataURL
         /// Facts about the picture, as JSON.
         case facts
     }
@@ -30,6 +32,8 @@ package struct Translation: Sendable, Hashable {
     package var isSigned: Bool
     /// What is answered.
     package var answer: Answer
+    /// Where the client is sent when the source fails: a URL that is a source itself; nil for an error.
+    package var redirect: String?
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String]
 
@@ -61,7 +65,7 @@ package struct Translation: Sendable, Hashable {
     /// The target with the same meaning: `/img?` or `/info?` and the parameters, encoded.
     package var target: String {
         let query = parameters.map { "\($0.name)=\(Self.encoded($0.value))" }
-        return (answer == .picture ? "/img?" : "/info?") + query.joined(separator: "&")
+        return (answer == .facts ? "/info?" : "/img?") + query.joined(separator: "&")
     }
 
     /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).

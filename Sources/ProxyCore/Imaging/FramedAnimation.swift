@@ -21,6 +21,7 @@ extension FramedAnimation {
         switch selection {
         case .primary: 0..<1
         case .single(let index): min(index, frames.count - 1)..<min(index, frames.count - 1) + 1
+        case .range(let range): range.clamped(to: 0..<frames.count)
         case .all: 0..<frames.count
         }
     }

@@ -45,8 +45,19 @@ package enum FrameSelection: Sendable, Equatable {
     case primary
     /// The one with this index.
     case single(Int)
+    /// These of an animation, at least two.
+    case range(Range<Int>)
     /// All of them.
     case all
+
+    /// How many there are of a source with `all`.
+    package func count(of all: Int) -> Int {
+        switch self {
+        case .primary, .single: 1
+        case .range(let range): range.count
+        case .all: all
+        }
+    }
 }
 
 /// How far a decoder itself can shrink the picture.

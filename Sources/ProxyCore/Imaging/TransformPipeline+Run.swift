@@ -12,10 +12,10 @@ extension TransformPipeline {
         standingFor original: PixelSize? = nil, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let turn = orientation?.value(for: header.orientation) ?? header.orientation
-        guard frames == .all, header.frames > 1 else {
+        guard frames.count(of: header.frames) > 1 else {
             return try still(from: source, header, frames, turn, original, &context)
         }
-        return try animation(from: source, header, turn, &context)
+        return try animation(from: source, header, frames, turn, &context)
     }
 
     // MARK: - Stills
@@ -94,11 +94,15 @@ extension TransformPipeline {
     // MARK: - Animations
 
     private func animation(
-        from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int,
+        from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ turn: Int,
         _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let opened = try VipsCoder.open(source, as: header.format, frames: .all, shrink: .none)
+        let opened = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
         var playback = Playback(frames: context.frames, timing: opened.timing)
+        // The delays are those of all frames, whichever are decoded.
+        if case .range(let range) = frames, playback.delays.count == header.frames {
+            playback.delays = Array(playback.delays[range])
+        }
         // Frames are read one by one and more than once, so they are decoded now.
         guard opened.size.height == header.size.height * context.frames else {
             throw .badImageData("another number of frames than the header says")

@@ -40,7 +40,7 @@ extension ImagePipeline {
 /// One image to be made: what is requested, by whom, and under which terms.
 struct ImageJob: Sendable {
     let pipeline: ImagePipeline
-    private(set) var request: ImageRequest
+    var request: ImageRequest
     /// What the client asks of the cache.
     private(set) var client: RequestDirectives
     /// The client's cookies, for an image that it alone may have.
@@ -48,11 +48,11 @@ struct ImageJob: Sendable {
     /// Tells a job for one client alone from all others; nil where the image is shared.
     let privateID: UInt64?
     /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
-    private(set) var token: PurgeToken
+    var token: PurgeToken
     /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
     var refreshed: Source?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
-    private(set) var stream: StreamHandle?
+    var stream: StreamHandle?
 
     /// What is to be done for a client.
     init(

@@ -20,9 +20,19 @@ struct FormatDecision {
             guard index < header.frames else {
                 throw .frameOutOfRange("the image has \(header.frames) frames or pages, counted from 0")
             }
-            return .single(index)
+            if plan.frameCount == nil { return .single(index) }
         }
+        if let count = plan.frameCount, header.isAnimation { return try frames(count, from: plan.frame ?? 0) }
+        if let index = plan.frame { return .single(index) }
         return plan.animation == .all && header.isAnimation && canWriteAnimation ? .all : .primary
+    }
+
+    private func frames(_ count: Int, from first: Int) throws(RenderError) -> FrameSelection {
+        guard first + count <= header.frames else {
+            throw .frameOutOfRange("the image has \(header.frames) frames, not \(count) from \(first) on")
+        }
+        guard count > 1, canWriteAnimation else { return plan.frame.map(FrameSelection.single) ?? .primary }
+        return count == header.frames ? .all : .range(first..<first + count)
     }
 
     private var canWriteAnimation: Bool {

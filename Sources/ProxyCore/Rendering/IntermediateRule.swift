@@ -54,7 +54,7 @@ package struct IntermediateRule: Sendable {
     /// Whether the plan alone permits an intermediate.
     package func admits(_ plan: RenderPlan) -> Bool {
         guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
-            !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
+            plan.frameCount == nil, !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
             plan.pipeline.operations.first is Resize,
             plan.pipeline.operations.allSatisfy({ Self.tolerant.contains(type(of: $0).name) })
         else { return false }

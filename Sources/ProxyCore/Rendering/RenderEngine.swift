@@ -86,7 +86,7 @@ struct RenderEngine {
         let original = plan.original ?? header
         let decision = FormatDecision(plan: plan, header: original)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
-        let count = frames == .all ? header.frames : 1
+        let count = frames.count(of: header.frames)
         if let excess = plan.excess(ofFirstSizeOf: original, frames: count) {
             throw Failure(refusing: .resultTooLarge(excess))
         }

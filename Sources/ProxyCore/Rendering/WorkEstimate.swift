@@ -30,7 +30,7 @@ package struct WorkEstimate {
 
     private var decoding: Double {
         // Frames are composed from the first one on.
-        let decoded = plan.frame.map { header.isAnimation ? $0 + 1 : 1 } ?? frames
+        let decoded = header.isAnimation ? (plan.frame ?? 0) + frames : frames
         let pixels = Double(header.size.area) * Double(decoded)
         return pixels * Self.decodingFactor(header) + Double(header.embeddedPixels)
     }

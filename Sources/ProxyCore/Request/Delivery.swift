@@ -2,6 +2,7 @@
 
 package import Freshness
 package import Primitives
+package import URLs
 
 /// The part of a request that does not affect the picture's bytes: how it is looked up and stored, and the
 /// fields of the answer.
@@ -20,6 +21,11 @@ package struct Delivery: Sendable, Hashable {
     package var placeholder: String?
     /// When the URL expires, in seconds since 1970.
     package var expires: Int64?
+
+    /// Where the client is sent if there is no image, by another proxy's URL.
+    package var redirect: SourceURL?
+    /// Whether the image is sent as the text of a data URL (RFC 2397), by another proxy's URL.
+    package var isDataURL = false
 
     /// The priority of its fetch; nil if the request has none.
     package var priority: FetchPriority?

@@ -35,6 +35,7 @@ struct ImageParameters {
     var hasAutomaticDPR = false
     var animation: RenderPlan.AnimationPolicy?
     var frame: Int?
+    var frameCount: Int?
     var maxBytes: Int?
 
     /// Parses one value and stores it; throws if it is invalid.
@@ -91,6 +92,9 @@ struct ImageParameters {
         "frame": { (draft, value) throws(ImageRequestError) in
             draft.frame = try integer("frame", value, in: 0...99_999)
         },
+        "frames": { (draft, value) throws(ImageRequestError) in
+            draft.frameCount = try integer("frames", value, in: 1...99_999)
+        },
         "max_bytes": { (draft, value) throws(ImageRequestError) in
             draft.maxBytes = try size("max_bytes", value, in: 1...999_999_999)
         },
@@ -121,6 +125,7 @@ struct ImageParameters {
     var requestsEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
             || !qualities.isEmpty || isProgressive != nil || metadata != nil || frame != nil
+            || frameCount != nil
             || animation != nil || maxBytes != nil
     }
 

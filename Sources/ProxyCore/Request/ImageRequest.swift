@@ -121,9 +121,16 @@ package struct ImageRequest: Sendable {
             quality \(plan.quality.map(String.init) ?? defaultQualities(of: plan))
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
-            frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
+            frames \(frames(of: plan))
             bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")\(plan.isLinear ? "\nlinear light" : "")\(plan.skipped.isEmpty ? "" : "\nskipped \(names(plan.skipped))")
             """
+    }
+
+    private static func frames(of plan: RenderPlan) -> String {
+        guard let count = plan.frameCount else {
+            return plan.frame.map { "only \($0)" } ?? plan.animation.rawValue
+        }
+        return "\(count) from \(plan.frame ?? 0)"
     }
 
     private static func names(_ formats: [ImageFormat]) -> String {

@@ -39,6 +39,7 @@ extension ImageRequestParser {
         plan.watermarks = try watermarks(of: plan.pipeline)
         plan.isProgressive = draft.isProgressive
         plan.frame = draft.frame
+        plan.frameCount = draft.frameCount
         plan.animation = draft.animation ?? .all
         plan.metadata = draft.metadata ?? .strip
         plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)

@@ -221,6 +221,9 @@ package final class ImageRequestParser: Sendable {
         }
     }
 
+    /// Whether the policy allows a URL as a source.
+    package func allows(_ url: SourceURL) -> Bool { policy.sources.allows(url) }
+
     /// Reads a source on its own; nil when neither parameter is given.
     package static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
         var draft = ImageParameters()

@@ -28,8 +28,20 @@ struct DialectProfile {
         case "imgproxy": try imgproxy()
         case "thumbor": try thumbor()
         case "imaginary": try imaginary()
+        case "weserv": ["\"lenient\": true"]
+        case "cloudflare": base
+        case "imgix": try imgix()
+        case "nextjs": base + ["\"remotePatterns\": [\"\(origin.filling("{SRC}/*"))\"]"]
         default: []
         }
+    }
+
+    /// The zone's address, where sources are paths on it.
+    private var base: [String] { name == "zone" ? ["\"base\": \"\(origin.filling("{SRC}/"))\""] : [] }
+
+    private func imgix() throws -> [String] {
+        let keys = name == "signed" ? ["\"keys\": [\(try file("token", "dialects-imgix-token"))]"] : []
+        return base + keys + ["\"lenient\": true"]
     }
 
     private func thumbor() throws -> [String] {

@@ -35,7 +35,7 @@ struct CloudflareTests {
             Meaning("background=%23f008", "transform=background:ff000088&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,gravity=0.2x0.8",
-                "transform=resize:150x150:cover:gravity=focal:fx=0.2:fy=0.8:enlarge=1&format=source"),
+                "transform=resize:150x150:cover:gravity=share:fx=0.2:fy=0.8:enlarge=1&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,g=right",
                 "transform=resize:150x150:cover:gravity=east:enlarge=1&format=source"),
@@ -112,6 +112,13 @@ struct CloudflareTests {
             Cloudflare().source(of: "/cdn-cgi/image/w=1/https://any.test/p.jpg") == "https://any.test/p.jpg")
         #expect(dialect.source(of: "/image/w=1/p.jpg") == "notFound ")
         #expect(dialect.source(of: "/cdn-cgi/image/w=1") == "invalid ")
+    }
+
+    @Test("A failure may be a redirect to the source")
+    func redirect() throws {
+        let target = ForeignTarget("/cdn-cgi/image/w=1,onerror=redirect/https://a.test/p.jpg")
+        #expect(try dialect.translate(target).redirect == "https://a.test/p.jpg")
+        #expect(dialect.meaning(of: "/cdn-cgi/image/onerror=show/p.jpg") == "invalid onerror")
     }
 
     @Test("Facts are asked for by a format")

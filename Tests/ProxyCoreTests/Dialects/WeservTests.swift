@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
+import Primitives
 import Testing
 
 @Suite("URLs of weserv")
@@ -103,7 +104,7 @@ struct WeservTests {
             Meaning("sharp", "sharpen:0.816:0.375"),
             Meaning("sharp=2", "sharpen:2:1.5"),
             Meaning("sharp=1,3,2", "sharpen:2:2"),
-            Meaning("filt=greyscale", "grayscale"),
+            Meaning("filt=greyscale", "modulate:1:0"),
             Meaning("filt=negate&blur=3", "invert,blur:3"),
             Meaning("filt=duotone&start=red", "duotone:ff0000:d8e74f"),
             Meaning("tint=%23336699", "tint:336699:lab"),
@@ -155,11 +156,27 @@ struct WeservTests {
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&\(meaning.target)") == meaning.parameters)
     }
 
-    @Test("Facts are asked for by a format")
+    @Test("Facts are asked for by a format, and say the result's size where that follows from the parameters")
     func facts() throws {
-        let translation = try strict.translate(ForeignTarget("/?url=a.test/p.jpg&output=json"))
-        #expect(translation.answer == .facts)
-        #expect(translation["format"] == nil)
+        let target = ForeignTarget("/?url=a.test/p.gif&output=json&n=-1&w=40")
+        #expect(try strict.translate(target).answer == .facts)
+        var parser = JSONParser(
+            Array(#"{"format":"gif","uprightWidth":80,"uprightHeight":60,"frames":3,"alpha":true}"#.utf8))
+        #expect(
+            try strict.facts(from: parser.parse(), for: target).compact
+                == #"{"format": "gif", "width": 40, "height": 90, "hasAlpha": true}"#)
+    }
+
+    @Test("A failure may be a redirect to the source or to another picture, and a picture a data URL")
+    func redirects() throws {
+        #expect(
+            try strict.translate(ForeignTarget("/?url=a.test/p.jpg&default=1")).redirect
+                == "http://a.test/p.jpg")
+        let other = ForeignTarget("/?url=a.test/p.jpg&errorredirect=https%3A%2F%2Fb.test%2Fq%20r.jpg")
+        #expect(try strict.translate(other).redirect == "https://b.test/q%20r.jpg")
+        #expect(strict.meaning(of: "/?url=a.test/p.jpg&default=javascript:alert(1)") == "invalid default")
+        #expect(try strict.translate(ForeignTarget("/?url=a.test/p.jpg&encoding=base64")).answer == .dataURL)
+        #expect(strict.meaning(of: "/?url=a.test/p.jpg&encoding=hex") == "invalid encoding")
     }
 
     @Test(

@@ -68,6 +68,43 @@ struct AnimationTests {
         }
     }
 
+    @Test("Some frames are taken with their delays, from a frame on", arguments: [ImageFormat.gif, .webp])
+    func someFrames(format: ImageFormat) async throws {
+        let source = try Self.source(format)
+        for (first, count) in [(nil, 2), (1, 2), (0, 3), (2, 1)] as [(Int?, Int)] {
+            let found = try await rendered(source, "resize:20x", as: .explicit(format)) {
+                ($0.frame, $0.frameCount, $0.isLossless) = (first, count, format == .webp)
+            }
+
+            let range = (first ?? 0)..<(first ?? 0) + count
+            #expect(found.rendition.frames == count)
+            #expect(found.picture.height == 10 * count)
+            if count > 1 { #expect(try Self.timing(of: found.bytes).delays == Array(Self.delays[range])) }
+            for (index, color) in Self.colors[range].enumerated() {
+                let pixel = found.picture[15, index * 10 + 8].prefix(3)
+                #expect(zip(pixel, color).allSatisfy { abs(Int($0) - Int($1)) <= 8 }, "frame \(index)")
+            }
+        }
+    }
+
+    @Test("More frames than there are is an error; a still and a format without frames have one")
+    func tooManyFrames() async throws {
+        let source = try Self.source(.webp)
+        for (first, count) in [(nil, 4), (2, 2)] as [(Int?, Int)] {
+            await #expect(throws: RenderError.frameOutOfRange("")) {
+                try await rendered(source, as: .explicit(.webp)) {
+                    ($0.frame, $0.frameCount) = (first, count)
+                }
+            }
+        }
+
+        let jpeg = try await rendered(source, as: .explicit(.jpeg)) { ($0.frame, $0.frameCount) = (1, 2) }
+        let still = try await rendered(TestPicture.ramps(8, 8).encoded(as: .png)) { $0.frameCount = 4 }
+
+        #expect(jpeg.rendition.frames == 1 && jpeg.picture[30, 15][1] > 200)
+        #expect(still.rendition.frames == 1)
+    }
+
     @Test("No delay becomes so short that browsers slow it down, and a still has no timing")
     func fastest() async throws {
         let found = try await rendered(Self.source(.webp), "speed:100", as: .explicit(.webp))

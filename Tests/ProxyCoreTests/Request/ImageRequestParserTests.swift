@@ -110,7 +110,8 @@ struct ImageRequestParserTests {
         arguments: [
             ("format=jpeg", "format=png"), ("quality=80", "quality=81"),
             ("transform=flip:h", "transform=flip:v"),
-            ("frame=0", "frame=1"), ("lossless=1", "lossless=0"), ("metadata=keep", "metadata=none"),
+            ("frame=0", "frame=1"), ("frames=2", "frames=3"), ("lossless=1", "lossless=0"),
+            ("metadata=keep", "metadata=none"),
         ])
     func differentKeys(left: String, right: String) throws {
         #expect(try parse("\(Self.url)&\(left)").resultKey != parse("\(Self.url)&\(right)").resultKey)

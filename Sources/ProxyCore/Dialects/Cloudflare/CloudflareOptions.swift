@@ -142,7 +142,7 @@ struct CloudflareOptions {
                 .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1"
             )
         }
-        return ":gravity=focal:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
+        return ":gravity=share:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
     }
 
     // MARK: - Colours
@@ -201,7 +201,7 @@ struct CloudflareOptions {
             translation["metadata"] = kept
         }
         if try word("anim", ["true", "false"]) == "false" { translation["animate"] = "first" }
-        _ = try word("onerror", ["redirect"])
+        if try word("onerror", ["redirect"]) != nil { translation.redirect = translation["url"] }
     }
 
     private func quality() throws(TranslationError) -> Int? {

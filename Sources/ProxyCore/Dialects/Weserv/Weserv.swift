@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// The URLs of weserv, as of images.weserv.nl and wsrv.nl: `/?url=example.org/a.jpg&w=300&output=webp`.
 package struct Weserv: Dialect {
     package static let name = "weserv"
@@ -54,5 +56,35 @@ package struct Weserv: Dialect {
         let isPort = port?.allSatisfy { $0.isASCII && $0.isNumber } ?? !authority.hasSuffix(":")
         guard !authority.isEmpty, isPort || authority.hasPrefix("[") else { return nil }
         return "http://" + text
+    }
+}
+
+extension Weserv {
+    /// Facts as weserv's `output=json` has them: the source's format, and the result's size, where it follows from
+    /// the size that is asked for alone.
+    package func facts(
+        from information: JSONValue, for target: ForeignTarget
+    ) throws(TranslationError) -> JSONValue {
+        var options = try WeservOptions(target.query, Leniency(isLenient: isLenient))
+        var members: [JSONValue.Member] = []
+        func add(_ name: String, _ value: JSONValue?) {
+            if let value { members.append(JSONValue.Member(name: name, value: value)) }
+        }
+        add("format", information["format"])
+        if case .integer(let width)? = information["uprightWidth"],
+            case .integer(let height)? = information["uprightHeight"],
+            case .integer(let all)? = information["frames"],
+            let size = try options.resultSize(of: (width, height))
+        {
+            // Frames stand below each other there.
+            let asked = try options.integer("n", in: -1...99_999) ?? 1
+            add("width", .integer(size.width))
+            add("height", .integer(size.height * (asked == -1 ? all : max(1, min(asked, all)))))
+        }
+        add("space", information["colorSpace"])
+        add("hasProfile", information["profile"])
+        add("hasAlpha", information["alpha"])
+        add("orientation", information["orientation"])
+        return .object(members)
     }
 }

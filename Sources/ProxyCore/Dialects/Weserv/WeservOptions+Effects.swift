@@ -67,9 +67,9 @@ extension WeservOptions {
     }
 
     private mutating func filter() throws(TranslationError) -> String? {
-        // Its sepia is brighter than CSS's: grey levels, times 1.2 and 0.8.
+        // Its grey has the lightness of the colour; its sepia is brighter than CSS's: grey, times 1.2 and 0.8.
         let names = [
-            "greyscale": "grayscale", "sepia": "grayscale,channels:1.2:1:0.8", "negate": "invert",
+            "greyscale": "modulate:1:0", "sepia": "grayscale,channels:1.2:1:0.8", "negate": "invert",
             "duotone": "duotone",
         ]
         guard let name = try word("filt", names) else { return nil }

@@ -36,6 +36,34 @@ extension WeservOptions {
         return trim + sized + (try bars(box)) + (try freeTurn())
     }
 
+    /// The result's size in pixels; nil where other operations decide on it, too.
+    mutating func resultSize(
+        of size: (width: Int, height: Int)
+    ) throws(TranslationError) -> (width: Int, height: Int)? {
+        let box = try box()
+        let operations = try geometry()
+        guard operations.count == (box.isEmpty ? 0 : 1), ![.outside, .contain].contains(box.fit),
+            box.mayEnlarge
+        else {
+            return nil
+        }
+        func pixels(_ side: ForeignSide?, _ source: Int) -> Double? {
+            switch side {
+            case .pixels(let number)?: number
+            case .percent(let number)?: Double(source) * number / 100
+            case nil: nil
+            }
+        }
+        let (width, height) = (pixels(box.width, size.width), pixels(box.height, size.height))
+        if box.hasBoth, box.fit != .inside { return (Int(width ?? 0), Int(height ?? 0)) }
+        let factors = [width.map { $0 / Double(size.width) }, height.map { $0 / Double(size.height) }]
+        let factor = factors.compactMap { $0 }.min() ?? 1
+        return (
+            max(1, Int((Double(size.width) * factor).rounded())),
+            max(1, Int((Double(size.height) * factor).rounded()))
+        )
+    }
+
     private mutating func box() throws(TranslationError) -> Box {
         // 0 and what is out of range differ: the one takes the sizes away, the other does not count.
         let density = try decimal("dpr", in: 0...8) ?? 1

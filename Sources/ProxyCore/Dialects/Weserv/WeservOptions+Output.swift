@@ -10,6 +10,9 @@ extension WeservOptions {
     /// Writes format, quality, frames and what concerns the answer.
     mutating func writeOutput(to translation: inout Translation) throws(TranslationError) {
         let format = try format()
+        if self["encoding"] != nil, try word("encoding", ["base64": true]) == true {
+            translation.answer = .dataURL
+        }
         if format == "json" {
             translation.answer = .facts
         } else {
@@ -91,6 +94,11 @@ extension WeservOptions {
             } else {
                 try leniency.ignore("filename", "must be 1 to 78 letters and digits")
             }
+        }
+        if let text = self["default"] {
+            // To the source itself, or to another picture.
+            translation.redirect = text == "1" ? translation["url"] : Weserv.url(text)
+            if translation.redirect == nil { try leniency.ignore("default", "must be 1 or a URL") }
         }
         if self["maxage"] != nil {
             leniency.note("maxage", "the source's fields and the configuration decide on lifetimes")

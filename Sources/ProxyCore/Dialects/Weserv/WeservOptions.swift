@@ -34,7 +34,7 @@ struct WeservOptions {
                 try self.leniency.ignore(item.name, "is given more than once")
                 continue
             }
-            if name == "url" {
+            if name == "url" || name == "default" {
                 texts[name] = .some(item.rawValue.map { PercentText.url(PercentText.decoded($0)) })
             } else {
                 texts[name] = .some(item.value)

@@ -19,14 +19,15 @@ package enum Gravity: Sendable, Hashable {
     private static let places = [
         "center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest",
     ]
-    private static let words = places + ["smart", "entropy", "focal"]
+    private static let words = places + ["smart", "entropy", "focal", "share"]
     private static let middle = FixedNumber(thousandths: 500)
 
     /// The declaration of `gravity`.
     package static let parameter = TransformParameter(
         "gravity", .word(words), .value(.word("center")),
         "Which part stays of what is cut (by resize, in a mode that cuts): a side or corner, smart (attention), entropy, "
-            + "or focal with fx and fy.")
+            + "focal with the point fx, fy in the middle, or share with the share fx of what is cut on the left and fy at the top."
+    )
     /// The declaration of `gravity` for a smaller picture on a larger one.
     static let placement = placement(otherwise: "center")
 
@@ -59,6 +60,7 @@ package enum Gravity: Sendable, Hashable {
         let y = arguments.number(focalY)
         guard case .word(let word) = arguments[parameter] else { return .compass(0.5, 0.5) }
         if word == "focal" { return .focal(x ?? middle.double, y ?? middle.double) }
+        if word == "share" { return .compass(x ?? middle.double, y ?? middle.double) }
         if x != nil { throw arguments.error(.conflict(with: "gravity=\(word)"), focalX) }
         if y != nil { throw arguments.error(.conflict(with: "gravity=\(word)"), focalY) }
         return word == "smart"

@@ -24,6 +24,8 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package var isProgressive: Bool?
     /// The one frame or page to use; nil means as `animation` says.
     package var frame: Int?
+    /// How many frames of an animation to use, from `frame` on or the first; nil means as `frame` and `animation` say.
+    package var frameCount: Int?
     /// Which frames of an animation to keep.
     package var animation: AnimationPolicy
     /// What to keep of the source's metadata.
@@ -98,6 +100,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         isLossless = false
         isProgressive = nil
         frame = nil
+        frameCount = nil
         animation = .all
         metadata = .strip
         maxBytes = nil

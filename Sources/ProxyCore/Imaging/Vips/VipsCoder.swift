@@ -150,6 +150,7 @@ package enum VipsCoder {
         switch frames {
         case .primary: (-1, 1)
         case .single(let index): (CInt(clamping: index), 1)
+        case .range(let range): (CInt(clamping: range.lowerBound), CInt(clamping: range.count))
         case .all: (0, -1)
         }
     }
