@@ -643,6 +643,23 @@ static inline VipsImage *shim_lab_tint(VipsImage *in, double a, double b) {
     return shim_linear_in(in, VIPS_INTERPRETATION_LAB, factors, sums);
 }
 
+// Moves three bands away from grey or towards it, which is the root of their weighted squares; rounds to 8 bits.
+static inline VipsImage *shim_saturate(VipsImage *in, const double *weights, double amount) {
+    VipsImage *matrix = vips_image_new_matrix_from_array(3, 3, weights, 9);
+    if (!matrix) return NULL;
+    VipsImage *steps[6] = {NULL, NULL, NULL, NULL, NULL, NULL};
+    VipsImage *out = NULL;
+    if (vips_multiply(in, in, &steps[0], NULL) == 0 && vips_recomb(steps[0], &steps[1], matrix, NULL) == 0
+        && vips_pow_const1(steps[1], &steps[2], 0.5, NULL) == 0
+        && vips_linear1(steps[2], &steps[3], 1 - amount, 0.5, NULL) == 0
+        && vips_linear1(in, &steps[4], amount, 0, NULL) == 0 && vips_add(steps[4], steps[3], &steps[5], NULL) == 0)
+        vips_cast(steps[5], &out, VIPS_FORMAT_UCHAR, NULL);
+    for (int step = 0; step < 6; step++)
+        if (steps[step]) g_object_unref(steps[step]);
+    g_object_unref(matrix);
+    return out;
+}
+
 static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, VipsBlendMode mode) {
     VipsImage *out = NULL;
     vips_composite2(base, overlay, &out, mode, NULL);

@@ -41,7 +41,7 @@ struct DialectConfiguration: Sendable, Hashable, Codable {
     /// Decodes an object; an unknown member is an error.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        name = try container.decode(String.self, forKey: .name)
+        name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
         prefix = try container.decodeIfPresent(String.self, forKey: .prefix) ?? "/"
         compatibleErrors = try container.decodeIfPresent(Bool.self, forKey: .compatibleErrors) ?? false
         guard let type = DialectRegistry.named(name) else {

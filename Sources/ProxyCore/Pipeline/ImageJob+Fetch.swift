@@ -95,7 +95,7 @@ extension ImageJob {
         do throws(LoadError) {
             var summary = LoadSummary()
             if request.source.isUpload {
-                try fetch.receive(head: Upload.head(at: now))
+                try fetch.receive(head: Upload.head(at: now, isKept: !isPrivate))
             } else {
                 summary = try await pipeline.loader.load(question, into: fetch)
             }

@@ -38,10 +38,12 @@ package final class Upload: Sendable {
     }
 
     /// The head under which it is received: bytes of this hash never change.
-    static func head(at now: Int64) -> OriginHead {
-        OriginHead(
-            status: 200, fields: [HeaderField(name: "cache-control", value: "max-age=31536000, immutable")],
-            contentLength: nil, requestTime: now, responseTime: now)
+    /// - Parameter isKept: whether what is made of it may be stored.
+    static func head(at now: Int64, isKept: Bool) -> OriginHead {
+        let value = isKept ? "max-age=31536000, immutable" : "no-store"
+        return OriginHead(
+            status: 200, fields: [HeaderField(name: "cache-control", value: value)], contentLength: nil,
+            requestTime: now, responseTime: now)
     }
 }
 

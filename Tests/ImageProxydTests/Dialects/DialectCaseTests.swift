@@ -10,8 +10,10 @@
     struct DialectCaseTests {
         /// Cases whose answer differs on purpose: `docs/moving` says why.
         private static let deviations: [String: Set<String>] = [
-            "imgproxy": [], "thumbor": [], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [],
-            "imgix": [], "nextjs": [],
+            // A side half a pixel smaller, formats that are not written, a file that is no picture, a needless Vary.
+            "imgproxy": ["imgproxy-082", "imgproxy-243", "imgproxy-244", "imgproxy-295", "imgproxy-472"],
+            "thumbor": ["thumbor-282"], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [], "imgix": [],
+            "nextjs": [],
         ]
 
         @Test("Each URL gets the picture that was recorded", arguments: deviations.keys.sorted())

@@ -169,8 +169,12 @@
 
         /// The mean difference of all cells, and that of the worst one.
         func distance(to other: Thumbnail) -> (mean: Double, worst: Double) {
-            let cells = stride(from: 0, to: min(samples.count, other.samples.count), by: 4).map { start in
-                (start..<start + 4).reduce(0) { $0 + abs(samples[$1] - other.samples[$1]) } / 4
+            let starts = stride(from: 0, to: min(samples.count, other.samples.count), by: 4)
+            let cells: [Double] = starts.map { start in
+                let differences = (start..<start + 4).map { (index: Int) -> Double in
+                    abs(samples[index] - other.samples[index])
+                }
+                return differences.reduce(0, +) / 4
             }
             return (cells.reduce(0, +) / Double(max(1, cells.count)), cells.max() ?? 0)
         }

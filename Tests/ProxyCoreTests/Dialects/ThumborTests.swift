@@ -128,7 +128,7 @@ struct ThumborTests {
             ("colorize(10,20,30,112233)", "channels:0.9:0.8:0.7:1.7:6.8:15.3"),
             ("contrast(40)", "contrast:2.31"),
             ("contrast(-100)", "contrast:0"),
-            ("saturation(0.2)", "saturation:0.2"),
+            ("saturation(0.2)", "saturation:0.2:perceived"),
             ("blur(3)", "blur:1.835"),
             ("blur(30,2)", "blur:2"),
             ("blur(0)", ""),

@@ -86,7 +86,7 @@ struct ChannelTests {
 
     @Test("noise changes all colours of a pixel alike, the same for the same seed")
     func noise() async throws {
-        let grey = TestPicture(64, 64) { _, _ in [128, 128, 128] }.encoded(as: .png)
+        let grey = try TestPicture(64, 64) { _, _ in [128, 128, 128] }.encoded(as: .png)
 
         let first = try await rendered(grey, "noise:20").picture
         let again = try await rendered(grey, "noise:20:1").picture
@@ -101,6 +101,14 @@ struct ChannelTests {
         #expect(abs(mean) < 2 && abs(deviation - 20) < 2)
     }
 
+    @Test("saturation may move colours from the root of their weighted squares", arguments: [0, 0.2, 2])
+    func perceived(amount: Double) async throws {
+        try await expect("saturation:\(amount):perceived") { color in
+            let squares = zip(color, [0.299, 0.587, 0.114]).reduce(0) { $0 + $1.0 * $1.0 * $1.1 }
+            return color.map { squares.squareRoot() * (1 - amount) + $0 * amount }
+        }
+    }
+
     @Test("opaque shows the colours under transparency")
     func opaque() async throws {
         let found = try await rendered(Self.colors.encoded(as: .png), "opaque").picture
@@ -111,7 +119,7 @@ struct ChannelTests {
 
     @Test("Corners are ellipses where the height of their radius is given, at most half of each side")
     func ellipses() async throws {
-        let source = TestPicture(80, 40) { _, _ in [200, 100, 50] }.encoded(as: .png)
+        let source = try TestPicture(80, 40) { _, _ in [200, 100, 50] }.encoded(as: .png)
 
         let ellipse = try await rendered(source, "round:500:ry=500").picture
         let alpha = { (x: Int, y: Int) in ellipse[x, y][3] }

@@ -40,7 +40,7 @@ extension ThumborPlan {
         "contrast": { (plan, values) in plan.addContrast(values) },
         "saturation": { (plan, values) in
             guard let factor = values.first.flatMap(DecimalText.number), factor >= 0 else { return false }
-            plan.operations.append("saturation:\(DecimalText.text(min(factor, 10)))")
+            plan.operations.append("saturation:\(DecimalText.text(min(factor, 10))):perceived")
             return true
         },
         "grayscale": { (plan, _) in

@@ -43,7 +43,9 @@ struct ThumborPlan {
             operations.append("opaque")
         }
         if !operations.isEmpty { output["transform"] = operations.joined(separator: ",") }
-        output["format"] = format ?? (settings.autoWebP ? "auto:webp" : "source")
+        // GIF stays GIF; what the source is can be seen of its name alone here.
+        let mayBeWebP = settings.autoWebP && !url.lowercased().hasSuffix(".gif")
+        output["format"] = format ?? (mayBeWebP ? "auto:webp" : "source")
         // The others have none; thumbor ignores it there.
         if let quality, format.map(Self.hasQuality) ?? true { output["quality"] = "\(quality)" }
         return output

@@ -28,6 +28,11 @@ extension VipsImage {
         try unsafe derived(shim_add_noise(raw, deviation, CInt(seed))).roundedToBytes()
     }
 
+    /// Moves the colours away from grey or towards it, which is the root of their squares by `weights`, 3 × 3.
+    borrowing func saturated(by amount: Double, weights: [Double]) throws(ImagingError) -> VipsImage {
+        try unsafe derived(shim_saturate(raw, weights, amount))
+    }
+
     /// Changes lightness, chroma and hue of a colour picture.
     borrowing func modulated(
         lightness: Double, chroma: Double, hue: Double
