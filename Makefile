@@ -19,7 +19,7 @@ RELEASE := swift build -c release \
 .PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
 
 help:
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
 packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
