@@ -146,7 +146,7 @@ struct Components: Sendable {
         policy.signatures = files.signatures
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
-            if name == SecuritySection.priority { policy.allowsHighPriority = true }
+            if name == SecurityConfiguration.priority { policy.allowsHighPriority = true }
         }
         policy.allowsUnsignedTags = configuration.security.unsignedTags
         policy.onlyPresets = configuration.security.onlyPresets

@@ -230,7 +230,7 @@ struct Daemon {
     private static func connections(
         _ configuration: ProxyConfiguration, _ logger: Logger, _ budget: DescriptorBudget
     ) -> Int {
-        let wanted = configuration.http.maxConnections
+        let wanted = configuration.http.server.maxConnections
         let possible = budget.connections
         guard possible < wanted else { return wanted }
         logger.warning("http.maxConnections is \(wanted), but there are descriptors for \(possible) only")

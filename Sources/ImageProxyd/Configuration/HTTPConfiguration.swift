@@ -1,44 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HTTPServer
 import Primitives
+import URLs
 
-/// Bounds of the HTTP server. Configuration: `http`.
-struct HTTPSection: Sendable, Hashable, Codable {
-    /// Event loops; 0 (the default) means one per core.
+/// The HTTP server's bounds, and what its answers allow browsers. Configuration: `http`.
+struct HTTPConfiguration: SettingGroup {
     var loops = 0
-    /// Connections open at once. Default 16384; beyond it 503 and close, unless a connection that is idle, or one of a client
-    /// that has more than half of all, can be closed instead.
-    var maxConnections = 16_384
-    /// From a request's first byte, or the connection's start, to the end of its head. Default 10s; beyond it 408.
-    var headerTimeout: TimeSpan = .seconds(10)
-    /// Longest rest between requests on a connection. Default 75s; beyond it the connection is closed.
-    var idleTimeout: TimeSpan = .seconds(75)
-    /// From the end of a request's head to the end of its body. Default 30s; beyond it 408.
-    var bodyTimeout: TimeSpan = .seconds(30)
-    /// Time in which a client that is behind has to take `minSendRate`. Default 60s; else the connection is cut.
-    var writeTimeout: TimeSpan = .seconds(60)
-    /// Bytes a second that a client has to take on average within each `writeTimeout`. Default 256B; 0 is satisfied by any.
-    var minSendRate = ByteCount(256)
-    /// From the request to its answer's first byte. Default 60s; beyond it the work is cancelled and the answer is 503.
-    var requestTimeout: TimeSpan = .seconds(60)
-    /// After SIGTERM, how long an idle connection may still send a request. Default 1s; beyond it the
-    /// connection is closed.
-    var drainGrace: TimeSpan = .seconds(1)
-    /// Most bytes of a request's header fields. Default 16KiB; beyond it 431.
-    var maxHeaderBytes: ByteCount = .kibibytes(16)
-    /// Most bytes of a request's target. Default 8KiB; beyond it 414.
-    var maxTargetBytes: ByteCount = .kibibytes(8)
-    /// Most bytes of a request's body. Default 1MiB; beyond it 413.
-    var maxBodyBytes: ByteCount = .mebibytes(1)
-    /// Most field lines of a request. Default 100; beyond it 431.
-    var maxFieldLines = 100
-    /// Networks of proxies whose `X-Forwarded-For` names the client: in the access log, for the rate limit and for turns in
-    /// queues. They keep more than half of `maxConnections` also while others want some. Default none.
+    /// The server's own settings; of these, only those that the table names are set here.
+    var server = HTTPServer.Configuration()
     var trustedProxies: [String] = []
-    /// Origins whose pages may read images by script (CORS): `["*"]` or such as `https://a.example`. Default none.
     var cors: [String] = []
-    /// Whether `dpr=auto` is allowed: browsers are asked for `Sec-CH-DPR`, and the answer varies on it. Default false.
     var clientHints = false
-    /// Origins whose pages may see an image's timing: `["*"]` or such as `https://a.example`. Default none.
     var timingAllowOrigin: [String] = []
+
+    static let settings = SettingTable<Self>("Bounds of the HTTP server.", reload: .needsRestart) {
+        Setting("loops", \.loops, in: 1...1_024, orZero: "one per core", "Event loops.")
+        Setting(
+            "maxConnections", \.server.maxConnections, in: 1...1_000_000,
+            """
+            Connections open at once; beyond it 503 and close, unless a connection that is idle, or one of a client that
+            has more than half of all, can be closed instead.
+            """)
+        Setting(
+            "headerTimeout", \.server.headerTimeout.timeSpan, in: time,
+            """
+            From a request's first byte, or the connection's start, to the end of its head; beyond it 408.
+            """)
+        Setting(
+            "idleTimeout", \.server.idleTimeout.timeSpan, in: time,
+            """
+            Longest rest between requests on a connection; beyond it the connection is closed.
+            """)
+        Setting(
+            "bodyTimeout", \.server.bodyTimeout.timeSpan, in: time,
+            """
+            From the end of a request's head to the end of its body; beyond it 408.
+            """)
+        Setting(
+            "writeTimeout", \.server.writeTimeout.timeSpan, in: time,
+            """
+            Time in which a client that is behind has to take `minSendRate`; else the connection is cut.
+            """)
+        Setting(
+            "minSendRate", \.server.minSendRate.byteCount, in: .zero...(.mebibytes(1)),
+            """
+            Bytes a second that a client has to take on average within each `writeTimeout`; 0 is satisfied by any.
+            """)
+        Setting(
+            "requestTimeout", \.server.requestTimeout.timeSpan, in: time,
+            """
+            From the request to its answer's first byte; beyond it the work is cancelled and the answer is 503.
+            """)
+        Setting(
+            "drainGrace", \.server.drainGrace.timeSpan, in: .zero...(.seconds(30)),
+            """
+            After SIGTERM, how long an idle connection may still send a request; beyond it the connection is closed.
+            """)
+        Setting(
+            "maxHeaderBytes", \.server.maxHeaderBytes.byteCount, in: .kibibytes(1)...(.mebibytes(1)),
+            """
+            Most bytes of a request's header fields; beyond it 431.
+            """)
+        Setting(
+            "maxTargetBytes", \.server.maxTargetBytes.byteCount, in: ByteCount(256)...(.mebibytes(1)),
+            """
+            Most bytes of a request's target; beyond it 414.
+            """)
+        Setting(
+            "maxBodyBytes", \.server.maxBodyBytes.byteCount, in: .zero...(.gibibytes(1)),
+            """
+            Most bytes of a request's body; beyond it 413.
+            """)
+        Setting(
+            "maxFieldLines", \.server.maxFieldLines, in: 1...10_000,
+            "Most field lines of a request; beyond it 431.")
+        Setting(
+            "trustedProxies", \.trustedProxies, each: "a network such as 10.0.0.0/8 or fd00::/8",
+            """
+            Networks of proxies whose `X-Forwarded-For` names the client: in the access log, for the rate limit and for
+            turns in queues. They keep more than half of `maxConnections` also while others want some.
+            """
+        ) { Network($0) != nil }
+        Setting(
+            "cors", \.cors, allowed: #""*" alone, or origins such as https://a.example"#, reload: .takes,
+            """
+            Origins whose pages may read images by script (CORS).
+            """, where: areOrigins)
+        Setting(
+            "clientHints", \.clientHints, reload: .takes,
+            """
+            Whether `dpr=auto` is allowed: browsers are asked for `Sec-CH-DPR`, and the answer varies on it.
+            """)
+        Setting(
+            "timingAllowOrigin", \.timingAllowOrigin,
+            allowed: #""*" alone, or origins such as https://a.example"#, reload: .takes,
+            """
+            Origins whose pages may see an image's timing.
+            """, where: areOrigins)
+    }
+
+    private static let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
+
+    /// `*` alone, or origins as a browser spells them in `Origin` (RFC 6454 §6.2): scheme, host, and port unless
+    /// it is the default.
+    private static func areOrigins(_ texts: [String]) -> Bool {
+        texts == ["*"]
+            || texts.allSatisfy { text in
+                let url = try? SourceURL(parsing: text)
+                return url?.normalized == text + "/"
+            }
+    }
+
+    /// The server's settings; `cores` replaces 0 loops.
+    func serverConfiguration(cores: Int) -> HTTPServer.Configuration {
+        var server = server
+        server.loops = loops == 0 ? cores : loops
+        let proxies = trustedProxies.compactMap { Network($0) }
+        server.isTrustedProxy = { peer in
+            switch peer {
+            case .unix: !proxies.isEmpty
+            case .v4(let bits): proxies.contains { $0.contains(IPAddress(v4: bits)) }
+            case .v6(let high, let low): proxies.contains { $0.contains(IPAddress(v6: high, low)) }
+            }
+        }
+        return server
+    }
+
+    static func == (one: Self, other: Self) -> Bool { settings.json(of: one) == settings.json(of: other) }
+}
+
+// The server, which is a library of its own, knows only the standard library's types.
+
+extension Duration {
+    fileprivate var timeSpan: TimeSpan {
+        get { TimeSpan(milliseconds: Int(self / .milliseconds(1))) }
+        set { self = newValue.duration }
+    }
+}
+
+extension Int {
+    fileprivate var byteCount: ByteCount {
+        get { ByteCount(self) }
+        set { self = newValue.bytes }
+    }
 }

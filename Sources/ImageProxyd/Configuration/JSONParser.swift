@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The position of a value or an error in a text: both counted from 1, columns in bytes.
 struct TextPosition: Sendable, Hashable, CustomStringConvertible {
     var line: Int

@@ -2,7 +2,7 @@
 
 extension JSONValue {
     /// Writes the value on one line.
-    var compact: String {
+    package var compact: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
@@ -16,7 +16,7 @@ extension JSONValue {
     }
 
     /// Writes the value with a line for each member of an object, indented by two spaces; lists stay on one line.
-    func pretty(indentation: String = "") -> String {
+    package func pretty(indentation: String = "") -> String {
         guard case .object(let members) = self, !members.isEmpty else { return compact }
         let inner = indentation + "  "
         let lines = members.map { inner + quoted($0.name) + ": " + $0.value.pretty(indentation: inner) }
