@@ -144,11 +144,8 @@ package struct OriginRuleConfiguration: SettingObject {
 extension OriginRuleConfiguration {
     /// Replaces a prefix of the URL by another for the fetch.
     package struct Rewrite: SettingObject {
-        package var from = ""
-        package var to = ""
-
-        /// Creates a rewrite without prefixes, which is invalid.
-        package init() {}
+        package var from: String
+        package var to: String
 
         package static let settings = SettingTable<Self>("A prefix in place of another.") {
             Setting("from", \.from, isRequired: true, "The prefix of the normalized URL; ends in a slash.")
@@ -202,4 +199,9 @@ extension OriginRuleConfiguration {
                 "dropQuery", \.dropQuery.texts, "Names of query parameters; `*` at the end matches any rest.")
         }
     }
+}
+
+extension OriginRuleConfiguration.Rewrite {
+    /// Creates a rewrite without prefixes, which is invalid.
+    package init() { self.init(from: "", to: "") }
 }

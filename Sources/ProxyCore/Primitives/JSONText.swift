@@ -8,10 +8,10 @@ extension JSONValue {
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
         case .number(let value): "\(value)"
-        case .string(let value): quoted(value)
+        case .string(let value): value.quotedJSON
         case .array(let values): "[" + values.map(\.compact).joined(separator: ", ") + "]"
         case .object(let members):
-            "{" + members.map { "\(quoted($0.name)): \($0.value.compact)" }.joined(separator: ", ") + "}"
+            "{" + members.map { "\($0.name.quotedJSON): \($0.value.compact)" }.joined(separator: ", ") + "}"
         }
     }
 
@@ -19,26 +19,32 @@ extension JSONValue {
     package func pretty(indentation: String = "") -> String {
         guard case .object(let members) = self, !members.isEmpty else { return compact }
         let inner = indentation + "  "
-        let lines = members.map { inner + quoted($0.name) + ": " + $0.value.pretty(indentation: inner) }
+        let lines = members.map { inner + $0.name.quotedJSON + ": " + $0.value.pretty(indentation: inner) }
         return "{\n" + lines.joined(separator: ",\n") + "\n" + indentation + "}"
     }
 }
 
-/// Writes a JSON string, escaping only what must be escaped.
-private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": result += "\\\""
-        case "\\": result += "\\\\"
-        case "\n": result += "\\n"
-        case "\t": result += "\\t"
-        case "\r": result += "\\r"
-        case _ where scalar.value < 0x20:
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
+extension String {
+    /// The text as a JSON string, with quotes, backslashes and control characters escaped.
+    package var quotedJSON: String {
+        var result = "\""
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 0x22: result += "\\\""
+            case 0x5C: result += "\\\\"
+            case 0x0A: result += "\\n"
+            case ..<0x20, 0x7F...0x9F: result += scalar.escapedJSON
+            default: result.unicodeScalars.append(scalar)
+            }
         }
+        return result + "\""
     }
-    return result + "\""
+}
+
+extension Unicode.Scalar {
+    /// The escape of a character of the first 65,536: `\u00e9`.
+    package var escapedJSON: String {
+        let digits = String(value, radix: 16)
+        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
 }

@@ -54,18 +54,17 @@ extension SettingObject {
     /// Reads the members that are there; `null` is as good as none.
     package init(json: JSONValue) throws(SettingMismatch) {
         guard case .object(let members) = json else { throw SettingMismatch("expected an object") }
-        let names = Self.settings.rows.map(\.path)
-        let unknown = members.filter { !names.contains($0.name) }.map {
-            (name: $0.name, part: Setting<Self>?.none)
-        }
-        let known = Self.settings.rows.map { (name: $0.path, part: Setting<Self>?.some($0)) }
+        let rows = Self.settings.rows
+        let names = rows.map(\.path)
+        let unknown = members.map(\.name).filter { !names.contains($0) }
         self.init()
         var value = self
-        _ = try SettingMismatch.collect(unknown + known) { (setting) throws(SettingMismatch) in
-            guard let setting else {
+        _ = try SettingMismatch.collect((unknown + names).map { (name: $0, part: $0) }) {
+            (name) throws(SettingMismatch) in
+            guard let setting = rows.first(where: { $0.path == name }) else {
                 throw SettingMismatch("unknown key; expected one of \(names.joined(separator: ", "))")
             }
-            switch json[setting.path] {
+            switch json[name] {
             case nil, .null: if setting.isRequired { throw SettingMismatch("expected a value") }
             case let json?: try setting.set(&value, json)
             }

@@ -16,7 +16,8 @@ struct ConfigurationLoaderTests {
         _ file: String? = nil, environment: [String: String] = [:], listen: [String] = []
     ) throws(ConfigurationError) -> ProxyConfiguration {
         try ConfigurationLoader.load(
-            .init(file: file.map { ("c.json", Array($0.utf8)) }, environment: environment, listen: listen))
+            .init(file: file.map { ("c.json", Array($0.utf8)) }, environment: environment, listen: listen)
+        ).configuration
     }
 
     private func problems(_ file: String? = nil, environment: [String: String] = [:], listen: [String] = [])

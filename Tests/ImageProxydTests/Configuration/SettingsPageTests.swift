@@ -32,7 +32,7 @@ struct SettingsPageTests {
         let example = ProxyConfiguration.defaults.pretty() + "\n"
         #expect(GeneratedFile("config.example.json").holds(example), "run: make documents")
         #expect(
-            try ConfigurationLoader.load(.init(file: ("example", Array(example.utf8))))
+            try ConfigurationLoader.load(.init(file: ("example", Array(example.utf8)))).configuration
                 == ProxyConfiguration())
     }
 
