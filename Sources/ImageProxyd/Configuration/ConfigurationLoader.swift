@@ -30,15 +30,9 @@ struct ConfigurationLoader {
     private var issues: [ConfigurationIssue] = []
     private var places = SettingPlaces()
 
-    /// Returns the settings.
-    /// - Throws: all problems.
-    static func load(_ sources: Sources) throws(ConfigurationError) -> ProxyConfiguration {
-        try loadWithPlaces(sources).configuration
-    }
-
     /// Returns the settings, and where their values stand.
     /// - Throws: all that is wrong with them.
-    static func loadWithPlaces(
+    static func load(
         _ sources: Sources
     ) throws(ConfigurationError) -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var loader = ConfigurationLoader()

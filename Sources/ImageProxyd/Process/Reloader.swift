@@ -33,10 +33,8 @@ final class Reloader: Sendable {
 
     /// Reads, checks and swaps; reports the result to the log and the service manager.
     func reload() {
-        service.report(to: logger) { () throws(ServiceManager.Failure) in
-            try service.reloading(
-                monotonicMicroseconds: UInt64(SystemTime.nanoseconds(CLOCK_MONOTONIC) / 1_000))
-        }
+        let start = SystemTime.nanoseconds(CLOCK_MONOTONIC) / 1_000
+        service.report(.reloading(monotonicMicroseconds: start), to: logger)
         var status = "serving"
         do {
             logChanges(try apply())
@@ -44,7 +42,7 @@ final class Reloader: Sendable {
             logger.error("reload refused, the settings stay as they were: \(error)")
             status = "serving; reload refused: \(error)"
         }
-        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: status) }
+        service.report(.ready(status: status), to: logger)
     }
 
     private func apply() throws -> ReloadPlan {
@@ -54,10 +52,10 @@ final class Reloader: Sendable {
         // restart.
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
-        let routeSet = try components.routeSet(plan.next, files, succeeding: currentRoutes.value)
+        let routes = try components.routes(plan.next, files, succeeding: currentRoutes.value)
         try components.adopt(plan.next)
         // Nothing after this line can fail.
-        currentRoutes.replace(by: routeSet)
+        currentRoutes.replace(by: routes)
         running.withLock { $0 = plan.next }
         return plan
     }
