@@ -63,7 +63,7 @@ extension ProxyConfiguration {
     }
 
     private func listeners(_ problems: inout Problems) {
-        let serving = Self.addresses("listen", listen, &problems)
+        let serving = Self.addresses("listen", listen, &problems, allowed: "")
         problems.requireDistinct("listen", serving, count: serving.count)
         let isProtected = !security.sources.isEmpty || security.openProxy || security.requiresSignatures
         if !isProtected, let open = serving.first(where: { !$0.isLocal }) {
@@ -74,7 +74,8 @@ extension ProxyConfiguration {
                     security.openProxy is false
                     """)
         }
-        let operating = Self.addresses("admin.listen", admin.listen.filter { $0 != "auto" }, &problems)
+        let operating = Self.addresses(
+            "admin.listen", admin.listen.filter { $0 != "auto" }, &problems, allowed: "auto, ")
         problems.requireDistinct("admin.listen", operating + serving, count: operating.count)
         for address in operating where !address.isLocal && admin.token.isEmpty {
             problems.refuse(
@@ -84,13 +85,14 @@ extension ProxyConfiguration {
     }
 
     private static func addresses(
-        _ path: String, _ texts: [String], _ problems: inout Problems
+        _ path: String, _ texts: [String], _ problems: inout Problems, allowed: String
     ) -> [HTTPServer.Address] {
         texts.compactMap { text in
             do throws(HTTPServer.Address.ParseError) {
                 return try HTTPServer.Address(parsing: text)
             } catch {
-                problems.refuse(path, text: text, allowed: "127.0.0.1:8080, [::1]:8080 or unix:/path")
+                problems.refuse(
+                    path, text: text, allowed: "\(allowed)127.0.0.1:8080, [::1]:8080 or unix:/path")
                 return nil
             }
         }

@@ -81,12 +81,12 @@ struct HTTPConfiguration: SettingGroup {
             Networks of proxies whose `X-Forwarded-For` names the client: in the access log, for the rate limit and for
             turns in queues. They keep more than half of `maxConnections` also while others want some.
             """
-        ) { Network($0) != nil }
+        ) { $0.filter { Network($0) == nil } }
         Setting(
-            "cors", \.cors, allowed: #""*" alone, or origins such as https://a.example"#, reload: .takes,
+            "cors", \.cors, each: origins, reload: .takes,
             """
             Origins whose pages may read images by script (CORS).
-            """, where: areOrigins)
+            """, refusing: foreign)
         Setting(
             "clientHints", \.clientHints, reload: .takes,
             """
@@ -94,22 +94,24 @@ struct HTTPConfiguration: SettingGroup {
             """)
         Setting(
             "timingAllowOrigin", \.timingAllowOrigin,
-            allowed: #""*" alone, or origins such as https://a.example"#, reload: .takes,
+            each: origins, reload: .takes,
             """
             Origins whose pages may see an image's timing.
-            """, where: areOrigins)
+            """, refusing: foreign)
     }
 
     private static let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
 
-    /// `*` alone, or origins as a browser spells them in `Origin` (RFC 6454 §6.2): scheme, host, and port unless
-    /// it is the default.
-    private static func areOrigins(_ texts: [String]) -> Bool {
-        texts == ["*"]
-            || texts.allSatisfy { text in
-                let url = try? SourceURL(parsing: text)
-                return url?.normalized == text + "/"
-            }
+    private static let origins = #""*" alone, or origins such as https://a.example"#
+
+    /// What is no origin as a browser spells it in `Origin` (RFC 6454 §6.2): scheme, host, and port unless it is
+    /// the default; `*` alone stands for all.
+    private static func foreign(in texts: [String]) -> [String] {
+        guard texts != ["*"] else { return [] }
+        return texts.filter { text in
+            let url = try? SourceURL(parsing: text)
+            return url?.normalized != text + "/"
+        }
     }
 
     /// The server's settings; `cores` replaces 0 loops.

@@ -41,7 +41,7 @@ struct SecurityConfiguration: SettingGroup {
             Options that skip a cache or the blacklist and need no signature; `priority` for the parameter `priority=high`
             and the field `Priority: u=0…2`.
             """
-        ) { optionNames.contains($0) }
+        ) { $0.filter { !optionNames.contains($0) } }
         Setting(
             "unsignedTags", \.unsignedTags,
             """
@@ -66,19 +66,19 @@ struct SecurityConfiguration: SettingGroup {
             """
             Networks (CIDR) that may be connected to although they are private, loopback, link-local or otherwise special.
             """
-        ) { Network($0) != nil }
+        ) { $0.filter { Network($0) == nil } }
         Setting(
             "deniedNetworks", \.addresses.deniedNetworks, each: network,
             """
             Networks (CIDR) that may never be connected to; wins over `allowedNetworks`.
             """
-        ) { Network($0) != nil }
+        ) { $0.filter { Network($0) == nil } }
         Setting(
             "ports", \.addresses.ports, each: "1 to 65535",
             """
             Ports that may be connected to; empty means all but the Fetch standard's bad ports.
             """
-        ) { (1...65_535).contains($0) }
+        ) { $0.filter { !(1...65_535).contains($0) } }
         Setting(
             "trustFetchProxy", \.trustFetchProxy, reload: .needsRestart,
             """

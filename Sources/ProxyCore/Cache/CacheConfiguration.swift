@@ -174,7 +174,7 @@ package struct DiskCacheConfiguration: SettingGroup {
             (SDWebImage: additionalCachePathBlock). Their entries are always fresh, are never changed, and are not reached
             by a purge.
             """
-        ) { $0.hasPrefix("/") }
+        ) { $0.filter { !$0.hasPrefix("/") } }
         Setting(
             "sweepInterval", \.sweepInterval, in: .seconds(1)...(.days(1)), reload: .takes,
             "Time between sweeps.")

@@ -38,12 +38,12 @@ package struct FreshnessConfiguration: SettingGroup {
             Whether the origin's `Cache-Control` and `Expires` count; else `default` applies to all.
             """)
         Setting(
-            "targets", \.targets, allowed: "at most 8 names of fields such as CDN-Cache-Control",
+            "targets", \.targets, each: "at most 8 names of fields such as CDN-Cache-Control",
             """
             Fields that replace `Cache-Control` and `Expires` here, if an origin sends them; the first that is present and
             valid counts (RFC 9213).
             """
-        ) { $0.count <= 8 && $0.allSatisfy { $0.isToken && $0.lowercased() != "cache-control" } }
+        ) { $0.dropFirst(8) + $0.filter { !$0.isToken || $0.lowercased() == "cache-control" } }
         Setting(
             "staleWhileRevalidate", \.staleWhileRevalidate, in: longest,
             """

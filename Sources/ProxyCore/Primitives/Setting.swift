@@ -80,14 +80,14 @@ package struct Setting<Root: Sendable>: Sendable {
         }
     }
 
-    /// A list whose elements follow a rule.
+    /// A list of whose elements some may be refused.
     package init<Element: SettingValue>(
         _ name: String, _ keyPath: any WritableKeyPath<Root, [Element]> & Sendable, each allowed: String,
         reload: SettingReload? = nil, _ documentation: String,
-        where isAllowed: @escaping @Sendable (Element) -> Bool
+        refusing refused: @escaping @Sendable ([Element]) -> [Element]
     ) {
         self.init(name, keyPath, allowed: allowed, reload: reload, documentation) { elements in
-            elements.filter { !isAllowed($0) }.map(\.json.compact)
+            refused(elements).map(\.json.compact)
         }
     }
 

@@ -14,11 +14,14 @@ package struct FormatsConfiguration: SettingGroup {
 
     package static let settings = SettingTable<Self>("Formats that are read and chosen.", reload: .takes) {
         Setting(
-            "auto", \.auto, allowed: "each once, formats of \(writable.joined(separator: ", "))",
+            "auto", \.auto, each: "each once, formats of \(writable.joined(separator: ", "))",
             """
             Formats chosen automatically when the client accepts them explicitly; ties go to the earlier one.
             """
-        ) { Set($0).count == $0.count && $0.allSatisfy(\.row.isWritable) }
+        ) { formats in
+            formats.indices.filter { formats[..<$0].contains(formats[$0]) }.map { formats[$0] }
+                + formats.filter { !$0.row.isWritable }
+        }
         Setting(
             "avifMaxPixels", \.avifMaxPixels, in: 0...10_000_000_000,
             """
