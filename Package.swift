@@ -85,7 +85,7 @@ let package = Package(
         module("URLs", imports: [], libraries: ["CCurl", "CLinux"]),
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
-        module("Observability", imports: ["URLs"], libraries: ["CLinux"]),
+        module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),
         module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
         module(
             "Origins", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness"],

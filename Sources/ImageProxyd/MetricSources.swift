@@ -9,17 +9,19 @@ import Rendering
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
 struct MetricSources {
-    let metrics: Metrics
+    let components: Components
     let server: HTTPServer
     let admin: HTTPServer
-    let memory: MemoryCache
-    let disk: DiskCache
-    let loader: CurlLoader
-    let workers: WorkerPool
+    let accessLog: AccessLog
     /// The current pipeline; it includes the counts of those before it.
     let pipeline: @Sendable () -> ImagePipeline
-    let failures: FailureMemory
-    let accessLog: AccessLog
+
+    private var metrics: Metrics { components.metrics }
+    private var memory: MemoryCache { components.memory }
+    private var disk: DiskCache { components.disk }
+    private var loader: CurlLoader { components.loader }
+    private var workers: WorkerPool { components.workers }
+    private var failures: FailureMemory { components.failures }
 
     func register() {
         registerServer()

@@ -3,6 +3,7 @@
 import Cache
 internal import HTTPServer
 import Pipeline
+import Primitives
 
 /// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {
@@ -15,23 +16,23 @@ struct FailedHandler: Sendable {
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
-        let items = failures.prefix(Self.maxListed).map { failure in
-            JSONValue.object([
-                .init(name: "url", value: .string(failure.text)),
-                .init(name: "key", value: .string("\(failure.key)")),
-                .init(name: "code", value: .string(failure.remembered.failure.row.code)),
-                .init(name: "class", value: .string(failure.remembered.failureClass.rawValue)),
-                .init(name: "remaining", value: .integer(Int(failure.remembered.remainingSeconds))),
-            ])
+        let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
+            [
+                "url": .string(failure.text),
+                "key": .string("\(failure.key)"),
+                "code": .string(failure.remembered.failure.row.code),
+                "class": .string(failure.remembered.failureClass.rawValue),
+                "remaining": .integer(Int(failure.remembered.remainingSeconds)),
+            ]
         }
         return AdminAnswer.json([
-            ("failed", .array(Array(items))), ("cut", .bool(failures.count > Self.maxListed)),
+            "failed": .array(items), "cut": .bool(failures.count > Self.maxListed),
         ])
     }
 
     /// `DELETE /failed[?url=…]`.
     func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
-        return AdminAnswer.json([("failures", .integer(pipeline.forgetFailures(of: source)))])
+        return AdminAnswer.json(["failures": .integer(pipeline.forgetFailures(of: source))])
     }
 }

@@ -2,8 +2,10 @@
 
 internal import HTTPServer
 import Observability
+import Pipeline
 
-/// The table of routes: which handler answers which path.
+/// The table of routes: which handler answers which path. All handlers are made from one version of the
+/// settings: a reload replaces them as a whole.
 final class Routes: Sendable {
     private let images: ImageHandler
     /// The same for facts about images.
@@ -12,16 +14,24 @@ final class Routes: Sendable {
     private let status: StatusHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
     private let showsMetrics: Bool
+    /// The routes of the admin listener.
+    let admin: AdminRoutes
+    /// What those that replace these take over.
+    let pipeline: ImagePipeline
+    let limit: ClientLimit
 
     init(
         images: ImageHandler, information: ImageHandler, sharing: SharingPolicy, status: StatusHandler,
-        showsMetrics: Bool
+        showsMetrics: Bool, admin: AdminRoutes, pipeline: ImagePipeline, limit: ClientLimit
     ) {
         self.images = images
         self.information = information
         self.sharing = sharing
         self.status = status
         self.showsMetrics = showsMetrics
+        self.admin = admin
+        self.pipeline = pipeline
+        self.limit = limit
     }
 
     /// The routes by their paths, the most frequent first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Primitives
 
 /// `imageproxyd config`: prints settings as a file that `serve` accepts.
 struct ConfigCommand: ParsableCommand {
@@ -16,7 +17,8 @@ struct ConfigCommand: ParsableCommand {
     func run() throws {
         let tree =
             defaults
-            ? ConfigurationLoader.defaults : try SettingsEncoder.encode(settings.load().withoutSecrets)
+            ? ProxyConfiguration.defaults
+            : ProxyConfiguration.settings.json(of: try settings.load().withoutSecrets)
         print(tree.pretty())
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The position of a value or an error in a text: both counted from 1, columns in bytes.
 struct TextPosition: Sendable, Hashable, CustomStringConvertible {
     var line: Int
@@ -108,12 +110,15 @@ struct JSONParser {
         return value
     }
 
+    /// A number of JSON: without leading zeros, plus or bare point.
+    private static var number: Regex<Substring> { /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/ }
+
     private mutating func parseNumber() throws(JSONSyntaxError) -> JSONValue {
         let start = offset
         let allowed = Set("+-.eE0123456789".utf8)
         while let byte = peek(), allowed.contains(byte) { offset += 1 }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
-        guard isNumber(text) else { throw error("expected a value", at: start) }
+        guard text.wholeMatch(of: Self.number) != nil else { throw error("expected a value", at: start) }
         if let value = Int(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else {
             throw error("the number is too large", at: start)
@@ -219,22 +224,4 @@ struct JSONParser {
         let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
         return TextPosition(line: line, column: before.count - lineStart + 1)
     }
-}
-
-/// Whether the text is a number by JSON's grammar, without leading zeros, plus or bare point.
-private func isNumber(_ text: String) -> Bool {
-    var rest = Substring(text)
-    if rest.first == "-" { rest = rest.dropFirst() }
-    let whole = rest.prefix { $0.isNumber }
-    guard !whole.isEmpty, whole.count == 1 || whole.first != "0" else { return false }
-    rest = rest.dropFirst(whole.count)
-    if rest.first == "." {
-        let fraction = rest.dropFirst().prefix { $0.isNumber }
-        guard !fraction.isEmpty else { return false }
-        rest = rest.dropFirst(fraction.count + 1)
-    }
-    guard rest.first == "e" || rest.first == "E" else { return rest.isEmpty }
-    rest = rest.dropFirst()
-    if rest.first == "+" || rest.first == "-" { rest = rest.dropFirst() }
-    return !rest.isEmpty && rest.allSatisfy(\.isNumber)
 }

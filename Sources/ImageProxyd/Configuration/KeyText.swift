@@ -37,7 +37,7 @@ enum KeyText {
     }
 
     /// Both alphabets, with or without padding.
-    private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var text = text
         while text.last == UInt8(ascii: "=") { text.removeLast() }
         return Base64URL.decode(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
+import Primitives
 
 /// The sockets that systemd opened for the daemon, by the listener that takes them over (systemd.socket(5)).
 ///

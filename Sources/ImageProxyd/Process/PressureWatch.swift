@@ -4,6 +4,7 @@ import Bodies
 import CLinux
 internal import Dispatch
 import Glibc
+import Primitives
 
 /// Waits for the system to report memory pressure; costs nothing until then.
 ///
@@ -72,17 +73,7 @@ final class PressureWatch: Sendable {
         let descriptor = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC | LINUX_SOCK_NONBLOCK, 0)
         guard descriptor >= 0 else { return nil }
         let file = OwnedDescriptor(owning: descriptor)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let code = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(descriptor, $0, size)
-            }
-        }
-        return code == 0 ? file : nil
+        return UnixSocket.connect(descriptor, to: path) ? file : nil
     }
 
     private static func write(_ trigger: [UInt8], to file: OwnedDescriptor) -> Bool {

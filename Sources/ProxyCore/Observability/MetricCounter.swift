@@ -57,14 +57,6 @@ extension MetricCounter {
         increment(LabelPair(first, second), on: shard)
     }
 
-    /// Hot path: adds one to the series of three labels.
-    @inlinable
-    package func increment<First, Second, Third>(
-        _ first: First, _ second: Second, _ third: Third, on shard: MetricShard = .shared
-    ) where Labels == LabelPair<LabelPair<First, Second>, Third> {
-        increment(LabelPair(LabelPair(first, second), third), on: shard)
-    }
-
     /// Hot path: adds one to the only series.
     @inlinable
     package func increment(on shard: MetricShard = .shared) where Labels == NoLabels {

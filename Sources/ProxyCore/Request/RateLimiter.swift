@@ -1,32 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Primitives
+import Primitives
 import Synchronization
-
-/// The rate limit of one client.
-///
-/// Configuration: `security.rateLimit`.
-package struct RateLimitConfiguration: Sendable, Hashable, Codable {
-    /// The number of requests of one client in each `window`, on average.
-    ///
-    /// Default 0: no limit. Beyond it 429 with `Retry-After`.
-    package var requests: Int = 0
-    /// The period of `requests`.
-    ///
-    /// Default 1m.
-    package var window: TimeSpan = .minutes(1)
-    /// The number of requests that a client may send at once after a pause.
-    ///
-    /// Default 0: as many as `requests`.
-    package var burst: Int = 0
-    /// The maximum number of clients that are remembered; beyond it the least recent ones are forgotten.
-    ///
-    /// Default 65536, about 100 bytes each.
-    package var maxClients: Int = 65_536
-
-    /// The defaults.
-    package init() {}
-}
 
 /// Limits the requests of each client by GCRA (ITU-T I.371), an evenly leaking bucket. Safe from any thread.
 package final class RateLimiter<Client: Hashable & Sendable>: Sendable {

@@ -4,7 +4,7 @@
 ///
 /// Settings need what Foundation's types do not offer: the order of declaration, refusal of duplicate names,
 /// and the position of each value in the file.
-indirect enum JSONValue: Sendable, Equatable {
+package indirect enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     /// A number without fraction and exponent.
@@ -15,19 +15,25 @@ indirect enum JSONValue: Sendable, Equatable {
     case object([Member])
 
     /// A name and its value.
-    struct Member: Sendable, Equatable {
-        var name: String
-        var value: JSONValue
+    package struct Member: Sendable, Equatable {
+        package var name: String
+        package var value: JSONValue
+
+        /// Creates a member.
+        package init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The member with this name; nil if there is none or this is not an object.
-    subscript(name: String) -> JSONValue? {
+    package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
     /// The kind of the value, in the operator's words.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "true or false"
@@ -39,21 +45,32 @@ indirect enum JSONValue: Sendable, Equatable {
     }
 
     /// The value at a path of names and positions inside this one; nil if there is none.
-    func inside(_ path: some Collection<String>) -> JSONValue? {
+    package func inside(_ path: some Collection<String>) -> JSONValue? {
         guard let name = path.first else { return self }
         guard case .array(let values) = self else { return self[name]?.inside(path.dropFirst()) }
         guard let index = Int(name), values.indices.contains(index) else { return nil }
         return values[index].inside(path.dropFirst())
     }
 
-    /// Returns a copy in which the value at `path` is `value`; itself if the path does not exist.
-    func replacing(_ path: some Collection<String>, with value: JSONValue) -> JSONValue {
+    /// A list of texts.
+    package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+    /// Returns a copy of this object in which the value at a path of names is `value`; objects that the path
+    /// needs are added.
+    package func setting(_ path: some Collection<String>, to value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
-        guard case .object(var members) = self, let index = members.firstIndex(where: { $0.name == name })
-        else {
-            return self
-        }
-        members[index].value = members[index].value.replacing(path.dropFirst(), with: value)
+        guard case .object(var members) = self else { return JSONValue.object([]).setting(path, to: value) }
+        let index = members.firstIndex { $0.name == name } ?? members.endIndex
+        let inner = (self[name] ?? .object([])).setting(path.dropFirst(), to: value)
+        members.replaceSubrange(
+            index..<min(index + 1, members.endIndex), with: [Member(name: name, value: inner)])
         return .object(members)
+    }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+    /// Creates an object.
+    package init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(members.map { Member(name: $0.0, value: $0.1) })
     }
 }
