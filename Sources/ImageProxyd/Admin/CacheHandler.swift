@@ -122,8 +122,8 @@ struct CacheHandler: Sendable {
         let disk = listing.disk.map { entry in
             JSONValue.object([
                 .init(name: "tier", value: .string("disk")),
-                .init(name: "kind", value: .string("\(entry.kind)")),
-                .init(name: "key", value: .string("\(entry.key)")),
+                .init(name: "kind", value: .string("\(entry.id.kind)")),
+                .init(name: "key", value: .string("\(entry.id.key)")),
                 .init(name: "bytes", value: .integer(Int(entry.bytes))),
                 .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
                 .init(name: "accessed", value: .string(HTTPDate(seconds: entry.accessedAt).description)),

@@ -27,7 +27,7 @@ package struct SourceListing: Sendable {
     /// Entries in memory, and how many bytes each has.
     package var memory: [(entry: EntryDescription, bytes: Int)]
     /// Entries on disk.
-    package var disk: [DiskCache.Listed]
+    package var disk: [IndexEntry]
     /// Whether there are more than were listed.
     package var isCut: Bool
 }

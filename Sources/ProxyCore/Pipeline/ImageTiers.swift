@@ -172,49 +172,37 @@ package final class ImageTiers: Sendable {
     func lookUpCached(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) -> StoredAnswer {
-        let isPlain = request.plan == nil
-        let key = isPlain ? request.sourceKey : request.resultKey
         // First of all: a request for what is not there yet counts, too.
-        let advice = advice(for: key)
-        guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return .unknown }
-        let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        guard advice == .openFile else {
-            return answer(disk.lookUpCached(key, kind: kind, keyText: text), to: request, where: isUsable)
-        }
+        let advice = advice(for: request.plan == nil ? request.sourceKey : request.resultKey)
+        guard advice != .memory, let (key, kind, text) = place(of: request) else { return .unknown }
         // Before anything is looked up: what is purged or replaced meanwhile is not stored.
-        let token = purgeLog.token(for: request.resultKey, request.sourceKey)
-        let generation = disk.recordGeneration
-        let found = disk.lookUpCached(key, kind: kind, keyText: text, asFile: true)
-        // The slow path keeps a file open, too, which `lookUpBlocking` does not.
-        guard case .hit(var response) = answer(found, to: request, where: isUsable) else { return .unknown }
-        keepOpen(&response, token: token)
-        if disk.recordGeneration != generation, let entry = response.entry {
-            files.remove(entry.description.key)
-            response.entry = nil
+        let token = advice == .openFile ? purgeLog.token(for: request.resultKey, request.sourceKey) : nil
+        let generation = token == nil ? 0 : disk.recordGeneration
+        do throws(DiskCacheError) {
+            let hit = try disk.find(key, kind, text, .cached(asFile: token != nil))
+            guard var response = hit.flatMap({ response($0, to: request, where: isUsable) }) else {
+                return .unknown
+            }
+            guard let token else { return .hit(response) }
+            keepOpen(&response, token: token)
+            if disk.recordGeneration != generation, let entry = response.entry {
+                files.remove(entry.description.key)
+                response.entry = nil
+            }
+            return .hit(response)
+        } catch {
+            // The slow path keeps a file open, too, which `lookUpBlocking` does not.
+            return error == .wouldBlock && token == nil ? .wouldBlock : .unknown
         }
-        return .hit(response)
     }
 
     /// The same where reading it blocks; promotes nothing.
     func lookUpBlocking(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) async -> ImageResponse? {
-        let isPlain = request.plan == nil
-        let key = isPlain ? request.sourceKey : request.resultKey
-        guard let kind = kind(of: key, isPlain: isPlain) else { return nil }
-        let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        return await disk.lookUpBlocking(key, kind: kind, keyText: text)
+        guard let (key, kind, text) = place(of: request) else { return nil }
+        return await disk.findBlocking(key, kind, text)
             .flatMap { response($0, to: request, where: isUsable) }
-    }
-
-    private func answer(
-        _ found: DiskLookUp, to request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> StoredAnswer {
-        switch found {
-        case .hit(let hit): response(hit, to: request, where: isUsable).map(StoredAnswer.hit) ?? .unknown
-        case .miss: .unknown
-        case .wouldBlock: .wouldBlock
-        }
     }
 
     private func response(
@@ -229,11 +217,15 @@ package final class ImageTiers: Sendable {
         return response
     }
 
-    /// The kind under which the disk tier may hold a key; nil when it holds none.
-    private func kind(of key: CacheKey, isPlain: Bool) -> EntryKind? {
-        if isPlain { return disk.mayContain(key, kind: .original) ? .original : nil }
-        if disk.mayContain(key, kind: .result) { return .result }
-        return disk.mayContain(key, kind: .derived) ? .derived : nil
+    /// Where the disk tier may hold what `request` asks for; nil where it holds nothing.
+    private func place(of request: ImageRequest) -> (key: CacheKey, kind: EntryKind, text: String)? {
+        guard request.plan != nil else {
+            let key = request.sourceKey
+            return disk.mayContain(key, kind: .original) ? (key, .original, request.sourceKeyText) : nil
+        }
+        let key = request.resultKey
+        if disk.mayContain(key, kind: .result) { return (key, .result, request.resultKeyText) }
+        return disk.mayContain(key, kind: .derived) ? (key, .derived, request.resultKeyText) : nil
     }
 
     private func advice(for key: CacheKey) -> AccessFilter.Advice {

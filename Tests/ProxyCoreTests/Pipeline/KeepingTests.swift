@@ -115,7 +115,7 @@ struct KeepingTests {
                 guard case .file(let file, _, _) = try await Self.stored(request, on: disk)?.body else {
                     return nil
                 }
-                return try disk.parts.folder.status(of: file).identity
+                return try file.status().identity
             }
             let before = try #require(try await identity())
             #expect(!disk.parts.secured.contains(before))

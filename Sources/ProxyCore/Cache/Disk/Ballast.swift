@@ -27,7 +27,7 @@ final class Ballast: Sendable {
         guard descriptor >= 0 else { return false }
         let file = OwnedDescriptor(owning: descriptor)
         // Another size may have been configured before.
-        if let length = try? file.length(), length > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
+        if let status = try? file.status(), status.size > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
         return posix_fallocate(file.raw, 0, off_t(bytes)) == 0
     }
 

@@ -90,13 +90,6 @@ extension OwnedDescriptor {
         try write(body, at: Int64(head.count))
     }
 
-    /// The length of the file in bytes.
-    func length() throws(DiskCacheError) -> Int64 {
-        var status = stat()
-        guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
-        return Int64(status.st_size)
-    }
-
     /// Waits until the file's bytes and inode, or the folder's names, are on the disk.
     func sync() throws(DiskCacheError) {
         guard fsync(raw) == 0 else { throw DiskCacheError("fsync", code: errno) }
