@@ -15,13 +15,14 @@ struct FailedHandler: Sendable {
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
+        let now = pipeline.clock()
         let items = failures.prefix(Self.maxListed).map { failure in
             JSONValue.object([
                 .init(name: "url", value: .string(failure.text)),
                 .init(name: "key", value: .string("\(failure.key)")),
-                .init(name: "code", value: .string(failure.remembered.failure.row.code)),
-                .init(name: "class", value: .string(failure.remembered.failureClass.rawValue)),
-                .init(name: "remaining", value: .integer(Int(failure.remembered.remainingSeconds))),
+                .init(name: "code", value: .string(failure.failure.row.code)),
+                .init(name: "class", value: .string(failure.failureClass.rawValue)),
+                .init(name: "remaining", value: .integer(Int(max(1, failure.end - now)))),
             ])
         }
         return AdminAnswer.json([

@@ -246,7 +246,7 @@ struct ImageJob: Sendable {
         guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
             found.description.isUsable(at: now)
         else { return try await derivedResult(of: source) }
-        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
+        let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,
             provenance: source.provenance == .storedOriginal ? tier : source.provenance)

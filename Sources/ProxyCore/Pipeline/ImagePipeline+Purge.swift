@@ -113,7 +113,7 @@ extension ImagePipeline {
     }
 
     /// Failures that are remembered of a source and its results, or all of them.
-    package func failed(of url: SourceURL?, limit: Int) -> [FailureMemory.Listed] {
+    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLs<PipelineError>.Remembered] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock())
     }
 

@@ -41,8 +41,8 @@ extension ImagePipeline {
             // All clients get its result: the origin is told nothing of the request that found the copy stale.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
-            let now = clock()
-            refreshes.withLock { $0.end(source, hasFailed: !isRefreshed, at: now) }
+            let (now, pause) = (clock(), isRefreshed ? 0 : freshness.refreshBounds.pause)
+            refreshes.withLock { $0.end(source, restingFor: pause, at: now) }
         }
         return true
     }
