@@ -5,11 +5,6 @@ package import Freshness
 package import Primitives
 
 extension DiskCache {
-    /// Hot path: returns a source's record if it is in memory.
-    package func sourceRecordNow(for key: CacheKey) -> SourceRecord? {
-        records.record(for: key)
-    }
-
     /// Changes with every record that is saved or removed, before the call that does so returns.
     package var recordGeneration: UInt64 { records.generation }
 

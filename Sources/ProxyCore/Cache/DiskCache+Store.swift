@@ -165,7 +165,7 @@ extension DiskCache {
 
     /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
+        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
     }
 
     // MARK: - Power loss

@@ -83,7 +83,7 @@ package final class DiskCache: Sendable {
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
-        parts.bounds.withLock { $0 = DiskBounds(configuration) }
+        parts.bounds.withLock { $0 = configuration }
         writer.sweepSoon()
     }
 
@@ -174,7 +174,7 @@ package final class DiskCache: Sendable {
     package var statistics: Statistics {
         var all = parts.counters.all
         all.overheadBytes = parts.overheadBytes
-        (all.isComplete, all.wasScanned) = (parts.entries.isComplete, parts.needsScan)
+        (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
         return all
     }
 }

@@ -28,9 +28,6 @@ extension ImagePipeline {
         beginRefresh(of: request.sourceKey) { await self.refresh(request) }
     }
 
-    /// Refreshes under way in the background.
-    package var refreshCount: Int { refreshes.withLock { $0.count } }
-
     @discardableResult
     private func beginRefresh(
         of source: CacheKey, work: @escaping @Sendable () async -> Bool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import TestSupport
 import Testing
 
@@ -181,7 +182,7 @@ struct KeepingTests {
             let answer = try await fixture.get("/a.jpg", parameters, asking: "only-if-cached")
             #expect(answer.provenance == .stale(.whileRevalidating))
         }
-        #expect(fixture.pipeline.refreshCount == 0)
+        #expect(fixture.pipeline.refreshes.withLock(\.count) == 0)
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 

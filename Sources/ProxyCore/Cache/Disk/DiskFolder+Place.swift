@@ -34,6 +34,26 @@ extension DiskFolder {
         }
     }
 
+    // MARK: - Space in reserve
+
+    /// The file whose space is released when the disk is full, so that deleting, which needs some, can continue.
+    private static let ballastName = "ballast"
+
+    /// Allocates the ballast unless it is allocated; a failure may pass until a later call.
+    func fillBallast(_ bytes: Int) {
+        guard bytes > 0 else { return }
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        let descriptor = unsafe linux_openat(root.raw, Self.ballastName, flags, Self.fileMode)
+        guard descriptor >= 0 else { return }
+        let file = OwnedDescriptor(owning: descriptor)
+        // Another size may have been configured before.
+        if let status = try? file.status(), status.size > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
+        _ = posix_fallocate(file.raw, 0, off_t(bytes))
+    }
+
+    /// Releases the ballast; false if there is none.
+    func releaseBallast() -> Bool { unsafe unlinkat(root.raw, Self.ballastName, 0) == 0 }
+
     // MARK: - The tier's own files
 
     /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.

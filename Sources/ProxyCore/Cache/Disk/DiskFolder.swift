@@ -149,15 +149,17 @@ final class DiskFolder: Sendable {
         }
     }
 
-    private func linkCode(_ file: OwnedDescriptor, _ id: EntryID, suffix: EntryPath.Suffix = .none) -> Int32 {
-        unsafe EntryPath.with(id, suffix) {
+    private func linkCode(
+        _ file: OwnedDescriptor, _ id: EntryID, as depth: EntryPath.Depth = .file
+    ) -> Int32 {
+        unsafe EntryPath.with(id, upTo: depth) {
             unsafe linux_link_unnamed(file.raw, root.raw, $0) == 0 ? 0 : errno
         }
     }
 
     private func replace(_ id: EntryID, with file: OwnedDescriptor) throws(DiskCacheError) {
-        try unlink(id, .new)
-        let code = linkCode(file, id, suffix: .new)
+        try unlink(id, .newFile)
+        let code = linkCode(file, id, as: .newFile)
         guard code == 0 else { throw DiskCacheError("linkat", code: code) }
         var renamed = renameNew(id)
         if renamed == EISDIR {
@@ -168,7 +170,7 @@ final class DiskFolder: Sendable {
     }
 
     private func renameNew(_ id: EntryID) -> Int32 {
-        unsafe EntryPath.with(id, .new) { from in
+        unsafe EntryPath.with(id, upTo: .newFile) { from in
             unsafe EntryPath.with(id) { to in
                 unsafe renameat(root.raw, from, root.raw, to) == 0 ? 0 : errno
             }
@@ -186,13 +188,13 @@ final class DiskFolder: Sendable {
 
     /// Removes an entry's file; false if there is none.
     @discardableResult
-    func unlink(_ id: EntryID, _ suffix: EntryPath.Suffix = .none) throws(DiskCacheError) -> Bool {
-        let code = unsafe EntryPath.with(id, suffix) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
+    func unlink(_ id: EntryID, _ depth: EntryPath.Depth = .file) throws(DiskCacheError) -> Bool {
+        let code = unsafe EntryPath.with(id, upTo: depth) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
         switch code {
         case 0: return true
         case ENOENT, ENOTDIR: return false
         case EISDIR:
-            let code = unsafe EntryPath.with(id, suffix) { unsafe removeStrangeFolder($0) }
+            let code = unsafe EntryPath.with(id, upTo: depth) { unsafe removeStrangeFolder($0) }
             guard code == 0 else { throw DiskCacheError("rmdir", code: code) }
             return true
         default: throw DiskCacheError("unlinkat", code: code)

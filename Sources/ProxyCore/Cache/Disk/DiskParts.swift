@@ -10,16 +10,12 @@ import Synchronization
 final class DiskParts: Sendable {
     let configuration: DiskCacheConfiguration
     /// How much may be stored, and for how long; can change.
-    let bounds: Mutex<DiskBounds>
+    let bounds: Mutex<DiskCacheConfiguration>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
     let lock: FolderLock
-    let ballast: Ballast
     let index: DiskIndex
-    /// Whether there may be files that the index does not know: it is new, or the last process did not end in
-    /// order.
-    let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
     let monitor: DiskMonitor
@@ -59,56 +55,43 @@ final class DiskParts: Sendable {
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
-        bounds = Mutex(DiskBounds(configuration))
+        bounds = Mutex(configuration)
         self.clock = clock
         monitor = DiskMonitor(clock: clock, report: report)
         accesses = AccessTimes(limit: configuration.limits.maxTouches)
         verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
         index = DiskIndex(path: "\(directory)/\(DiskIndex.fileName)", configuration: configuration)
-        let opened: (folder: DiskFolder, lock: FolderLock)
         do {
             let folder = try DiskFolder(path: directory)
-            opened = (folder, try FolderLock(folder: folder, lockTimeout: lockTimeout))
+            (lock, self.folder) = (try FolderLock(folder: folder, lockTimeout: lockTimeout), folder)
         } catch .system(let call, EROFS) {
-            (folder, lock) = (try DiskFolder(path: directory, creates: false), try FolderLock())
-            ballast = Ballast(folder: folder, size: configuration.ballastSize)
-            needsScan = false
+            (lock, folder) = (try FolderLock(), try DiskFolder(path: directory, creates: false))
             switchOff(because: .system(call: call, code: EROFS))
             monitor.failed(with: .system(call: call, code: EROFS))
             return
         }
-        (folder, lock) = opened
-        ballast = Ballast(folder: folder, size: configuration.ballastSize)
-        needsScan = try Self.open(index, in: folder, lock, ballast, configuration)
-        ballast.fill()
+        try withSpace { () throws(DiskCacheError) in try open() }
+        fillBallast()
         if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
     }
 
-    /// Opens the index, and a new one in place of one that cannot be used; returns whether there may be files
-    /// that it lacks.
-    private static func open(
-        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock, _ ballast: Ballast,
-        _ configuration: DiskCacheConfiguration
-    ) throws(DiskCacheError) -> Bool {
-        try withSpace(folder, ballast, configuration) { () throws(DiskCacheError) in
-            // Tested now, so that a file system without unnamed files is detected at the start and not by the
-            // first request.
-            _ = try folder.stage()
-            do throws(DiskCacheError) {
-                return try open(index, in: folder, lock)
-            } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
-                // SQLite reports a missing page of its shared memory as an I/O error; a sound index is not
-                // set aside for that.
-                guard !folder.isNearlyFull else { throw .full }
-                try index.setAside(in: folder)
-                return try open(index, in: folder, lock)
-            }
+    /// Opens the index, and a new one in place of one that cannot be used.
+    private func open() throws(DiskCacheError) {
+        // Tested now, so that a file system without unnamed files is detected at the start and not by the
+        // first request.
+        _ = try folder.stage()
+        do throws(DiskCacheError) {
+            try openIndex()
+        } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
+            // SQLite reports a missing page of its shared memory as an I/O error; a sound index is not
+            // set aside for that.
+            guard !folder.isNearlyFull else { throw .full }
+            try index.setAside(in: folder)
+            try openIndex()
         }
     }
 
-    private static func open(
-        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock
-    ) throws(DiskCacheError) -> Bool {
+    private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of the existing entries were in another index.
         if index.isNew, folder.hasEntries { try index.noteLostLinks() }
@@ -117,22 +100,18 @@ final class DiskParts: Sendable {
         // A process that ends before it has scanned all leaves the rest to the next start.
         if lock.wasLeft, index.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
-        return !index.knowsAllFiles
     }
 
     /// Runs a step of the start that needs some space; on a full disk again, with that of the ballast, or
     /// else of entries.
-    private static func withSpace<Value>(
-        _ folder: DiskFolder, _ ballast: Ballast, _ configuration: DiskCacheConfiguration,
-        _ step: () throws(DiskCacheError) -> Value
-    ) throws(DiskCacheError) -> Value {
+    private func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
         do {
             return try step()
         } catch .full {
-            if ballast.release() {
+            if folder.releaseBallast() {
                 do { return try step() } catch .full {}
             }
-            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, minSpace))
+            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, Self.minSpace))
             return try step()
         }
     }
@@ -171,6 +150,9 @@ final class DiskParts: Sendable {
     }
 
     // MARK: - Space
+
+    /// Reserves some space for a full disk, unless that has been done.
+    func fillBallast() { folder.fillBallast(configuration.ballastSize.bytes) }
 
     /// How many bytes of the disk the tier takes in addition to its entries, as last measured.
     var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }

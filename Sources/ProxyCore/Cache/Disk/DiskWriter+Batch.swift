@@ -237,7 +237,7 @@ extension DiskWriter {
         do {
             try parts.folder.discardEverything()
         } catch .full {
-            _ = parts.ballast.release()
+            _ = parts.folder.releaseBallast()
             try parts.folder.freeSpace(for: 1)
             try parts.folder.discardEverything()
         }
@@ -282,7 +282,7 @@ extension DiskWriter {
         guard !changes.isEmpty else { return }
         do {
             parts.counters.add(try parts.index.apply(changes, durable: durable))
-        } catch .full where parts.ballast.release() {
+        } catch .full where parts.folder.releaseBallast() {
             parts.counters.add(try parts.index.apply(changes, durable: durable))
         }
     }

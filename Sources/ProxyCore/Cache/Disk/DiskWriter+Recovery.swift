@@ -37,7 +37,7 @@ extension DiskWriter {
         parts.entries.markIncomplete()
         forgetEntries(scanning: DiskFolder.Shard.all)
         parts.switchOn()
-        parts.ballast.fill()
+        parts.fillBallast()
         parts.monitor.report(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Primitives
 import Synchronization
 
 /// A sweep in progress.
@@ -36,7 +37,7 @@ extension DiskWriter {
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock(\.maxBytes))
+        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
     }
 
     /// Starts a sweep; during one, a caller that waits gets the next.
@@ -101,7 +102,7 @@ extension DiskWriter {
         (sweep, waitingSweeps) = (nil, [])
         if ended != nil { scan.retry() }
         for completion in ended?.completions ?? [] { completion(result ?? .success(ended?.removed ?? 0)) }
-        if !parts.isOff { parts.ballast.fill() }
+        if !parts.isOff { parts.fillBallast() }
         if case .failure(let error) = result {
             for completion in waiting { completion(.failure(error)) }
         } else {
@@ -112,7 +113,7 @@ extension DiskWriter {
     // MARK: - Steps: each returns false when its phase is over
 
     private func stepAge() throws(DiskCacheError) -> Bool {
-        let maxAge = parts.bounds.withLock(\.maxAge)
+        let maxAge = Int64(parts.bounds.withLock { $0.maxAge.seconds })
         let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep)
         return try evict(expired, because: .age, sparingAccessed: true)
     }
@@ -120,7 +121,7 @@ extension DiskWriter {
     private func stepSize() throws(DiskCacheError) -> Bool {
         guard loading == .done, scan.isDone else { return false }
         if isOverSize {
-            let lowWater = parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
+            let lowWater = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
             sweep?.target = lowWater
         }
         guard let target = sweep?.target else { return false }
@@ -146,7 +147,7 @@ extension DiskWriter {
     /// entries.
     private func freeSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.bounds.withLock(\.share))
+        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
         defer { parts.monitor.freedSpace(before - parts.counters.tally.bytes) }
         while try evictOldest(downTo: target, atMost: batchSize, sparingAccessed: false) {}
         while try stepTrash() {}
@@ -196,7 +197,7 @@ extension DiskWriter {
         let records = parts.counters.tally.records
         let excess = records - parts.configuration.limits.maxSourceRecords
         guard records > 0, loading == .done else { return false }
-        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock(\.indexBytes)
+        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
         let removed = try parts.index.deleteOldestRecords(limit: limit)
@@ -208,7 +209,7 @@ extension DiskWriter {
     private func stepTags() -> Bool {
         do {
             let links = try parts.index.excessLinks(
-                beyond: parts.bounds.withLock(\.maxTagLinks), limit: evictionStep)
+                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
             if !links.isEmpty { try purgeExcess(links) }
             return !links.isEmpty
         } catch {

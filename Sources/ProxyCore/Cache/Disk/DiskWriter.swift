@@ -13,7 +13,10 @@ import Synchronization
 /// Safe because everything mutable but the inbox, which has a lock, is used on the queue alone.
 final class DiskWriter: @unchecked Sendable {
     let parts: DiskParts
-    let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
+    /// Whether there may be files that the index does not know: it is new, or the last process did not end in
+    /// order.
+    let needsScan: Bool
+    private let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
     private let inbox: Mutex<WriteInbox>
     private let hasBegun = Atomic(false)
 
@@ -46,7 +49,8 @@ final class DiskWriter: @unchecked Sendable {
         self.parts = parts
         let limits = parts.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        scan = FolderScan(of: parts.needsScan ? DiskFolder.Shard.all : [])
+        needsScan = !parts.isOff && !parts.index.knowsAllFiles
+        scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
     /// Reads the whole index into memory, and starts to write; called once, on a thread that may block for
@@ -157,39 +161,27 @@ final class DiskWriter: @unchecked Sendable {
         }
     }
 
-    /// Waits for the writer's thread to answer; returns at once before it has started and once it has been
-    /// closed.
+    /// Waits for the writer's thread to answer, however many jobs wait; returns at once before it has started.
     func ping() async {
         guard hasBegun.load(ordering: .acquiring) else { return }
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            switch inbox.withLock({ $0.addPing { continuation.resume() } }) {
-            case true?: queue.async { self.drain() }
-            case false?: return
-            case nil: continuation.resume()
-            }
-        }
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
     private var isClosed: Bool { inbox.withLock(\.isClosed) }
 
     // MARK: - On the queue
 
+    /// Runs a batch of jobs or a step of housekeeping, and the rest after what else the queue has to do.
     private func drain() {
-        while true {
-            let batch = inbox.withLock { $0.takeBatch() }
-            if !batch.isEmpty { run(batch) }
-            for answer in inbox.withLock({ $0.takePings() }) { answer() }
-            if isClosed {
-                finishHousekeeping()
-            } else if doHousekeepingInPauses() {
-                continue
-            }
-            let (mayRest, closing) = inbox.withLock { $0.sleep() }
-            guard mayRest else { continue }
-            if !closing.isEmpty { shutDown() }
-            for completion in closing { completion() }
-            return
-        }
+        let batch = inbox.withLock { $0.takeBatch() }
+        if !batch.isEmpty { run(batch) }
+        let isClosed = isClosed
+        if isClosed { finishHousekeeping() }
+        let hasMore = !isClosed && doHousekeepingInPauses()
+        let (mayRest, closing) = inbox.withLock { hasMore ? (false, []) : $0.sleep() }
+        guard mayRest else { return queue.async { self.drain() } }
+        if !closing.isEmpty { shutDown() }
+        for completion in closing { completion() }
     }
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
@@ -218,7 +210,7 @@ final class DiskWriter: @unchecked Sendable {
     }
 
     private func scheduleSweep() {
-        let interval = parts.bounds.withLock(\.sweepInterval)
+        let interval = max(1, parts.bounds.withLock { $0.sweepInterval.milliseconds })
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()

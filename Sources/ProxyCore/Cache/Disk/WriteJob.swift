@@ -40,8 +40,6 @@ struct WriteInbox: Sendable {
     private var closing: [@Sendable () -> Void] = []
     /// Whether it accepts no more jobs.
     private(set) var isClosed = false
-    /// Calls that answer pings: one for each watcher, whatever the limit on jobs is.
-    private var pings: [@Sendable () -> Void] = []
 
     /// Whether no job waits.
     var isEmpty: Bool { jobs.isEmpty }
@@ -79,20 +77,6 @@ struct WriteInbox: Sendable {
         return !isAwake
     }
 
-    /// Makes the writer call `answer` before its next batch; true if the caller must wake it, nil if it has
-    /// been closed.
-    mutating func addPing(_ answer: @escaping @Sendable () -> Void) -> Bool? {
-        guard !isClosed else { return nil }
-        pings.append(answer)
-        return wake()
-    }
-
-    /// Removes and returns the calls that answer pings.
-    mutating func takePings() -> [@Sendable () -> Void] {
-        defer { pings = [] }
-        return pings
-    }
-
     /// Accepts no more jobs; `completion` runs when those that wait are done. True if the caller must wake
     /// the writer.
     mutating func close(_ completion: @escaping @Sendable () -> Void) -> Bool {
@@ -114,7 +98,7 @@ struct WriteInbox: Sendable {
     /// Lets the writer sleep unless something is due; returns whether it may, and what to call if it was
     /// closed.
     mutating func sleep() -> (mayRest: Bool, closing: [@Sendable () -> Void]) {
-        guard due == 0, pings.isEmpty else { return (false, []) }
+        guard due == 0 else { return (false, []) }
         isAwake = false
         defer { closing = [] }
         return (true, closing)
