@@ -163,14 +163,14 @@ extension DiskCache {
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
         var beginning: [UInt8]?
         if !mode.asFile {
-            let bytes = try file.readOnce(Self.firstRead, fromMemory: mode.fromMemory)
+            let bytes = try file.read(Self.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
             if bytes.count < Self.firstRead { return copy(bytes, keyText) }
             beginning = bytes
         }
         let opened = try EntryFile(file)
         if !mode.asFile, opened.status.size < Self.copiedLength {
             let length = max(0, Int(opened.status.size))
-            return copy(try file.readOnce(length, fromMemory: mode.fromMemory), keyText)
+            return copy(try file.read(length, at: 0, fromMemory: mode.fromMemory, once: true), keyText)
         }
         guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
             try isSound(entry, opened, fromMemory: mode.fromMemory)

@@ -123,7 +123,8 @@ extension ImageJob {
         let bytes = try await tiers.read(target, byteCount: rendition.byteCount)
         var description = EntryDescription(
             kind: kind, key: request.resultKey, keyText: request.resultKeyText, sourceKey: request.sourceKey,
-            sourceHash: source.record.contentHash, contentHash: ContentHash(of: bytes), format: rendition.format,
+            sourceHash: source.record.contentHash, contentHash: ContentHash(of: bytes),
+            format: rendition.format,
             width: rendition.width, height: rendition.height, storedAt: now)
         description.stage = pipeline.stage(of: rendition, by: plan)
         var response = ImageResponse(

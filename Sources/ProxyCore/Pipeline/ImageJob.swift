@@ -337,7 +337,7 @@ struct ImageJob: Sendable {
             let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
-        if let length = fetch.head?.contentLength, length <= Self.smallImage {
+        if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
             await subscription.result.wait(atMost: Self.smallImagePatience)
         }
         guard let image = streamingImage(from: fetch, subscription) else { return nil }

@@ -49,7 +49,8 @@ struct DiskEntry: Equatable {
     static func bodyOffset(keyText: String) -> Int64? {
         let length = keyText.utf8.count
         guard length <= maxKeyTextLength else { return nil }
-        return Int64((fixedLength + StoredRecord.spaceInFile + length + alignment - 1) / alignment * alignment)
+        return Int64(
+            (fixedLength + StoredRecord.spaceInFile + length + alignment - 1) / alignment * alignment)
     }
 
     // MARK: - Writing

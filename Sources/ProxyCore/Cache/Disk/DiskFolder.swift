@@ -189,7 +189,9 @@ final class DiskFolder: Sendable {
     /// Removes an entry's file; false if there is none.
     @discardableResult
     func unlink(_ id: EntryID, _ depth: EntryPath.Depth = .file) throws(DiskCacheError) -> Bool {
-        let code = unsafe EntryPath.with(id, upTo: depth) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
+        let code = unsafe EntryPath.with(id, upTo: depth) {
+            unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno
+        }
         switch code {
         case 0: return true
         case ENOENT, ENOTDIR: return false

@@ -279,7 +279,8 @@ extension Row {
 
     /// A number of bytes or seconds, in a column that contains nothing else unless it was altered.
     func integer(at index: Int) throws -> Int64 {
-        guard let number = Int64.fromDatabaseValue(self[index]), StoredRecord.plausible.contains(number) else {
+        guard let number = Int64.fromDatabaseValue(self[index]), StoredRecord.plausible.contains(number)
+        else {
             throw Self.altered
         }
         return number

@@ -99,7 +99,9 @@ struct StoredRecord: Equatable {
             initialAge: initialAge, freshnessLifetime: lifetime,
             directives: SourceRecord.Directives(rawValue: directives), staleWhileRevalidate: whileRevalidate,
             staleIfError: ifError)
-        (record.browserLifetime, record.statedDate, record.status) = (browserLifetime, statedDate, Int(status))
+        (record.browserLifetime, record.statedDate, record.status) = (
+            browserLifetime, statedDate, Int(status)
+        )
         if members & Self.isRedirected != 0 { record.finalURL = finalURL }
         if members & Self.isTargeted != 0 {
             guard let otherLifetime else { return nil }
