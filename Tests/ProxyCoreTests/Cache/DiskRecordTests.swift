@@ -283,8 +283,8 @@ struct DiskRecordTests {
         "A record's row that no daemon wrote is not a record",
         arguments: [
             "x'00'", "'text'", "zeroblob(300)", "substr(record, 1, 200)", recordWith(14, "63"),
-            recordWith(48, "ffffffffffffff7f"), recordWith(56, "0000000000000080"), recordWith(72, "0000000000000080"),
-            recordWith(88, "ffffffffffffff7f"),
+            recordWith(48, "ffffffffffffff7f"), recordWith(56, "0000000000000080"),
+            recordWith(72, "0000000000000080"), recordWith(88, "ffffffffffffff7f"),
         ])
     func alteredRow(change: String) async throws {
         var disk = try await open()
