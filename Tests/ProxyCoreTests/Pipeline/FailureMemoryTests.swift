@@ -24,7 +24,7 @@ struct FailureMemoryTests {
     @Test(
         "A failure that a retry may heal is not remembered",
         arguments: [
-            PipelineError.upstreamConnectTimeout(), .upstreamUnreachable(), .upstreamIncomplete(), .queueFull,
+            PipelineError.upstreamConnectTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
             .queueTimeout,
             .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: nil),
             .emptyResult,
