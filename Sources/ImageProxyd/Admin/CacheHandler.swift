@@ -122,8 +122,8 @@ struct CacheHandler: Sendable {
         let disk = listing.disk.map { (entry) -> JSONValue in
             [
                 "tier": .string("disk"),
-                "kind": .string("\(entry.kind)"),
-                "key": .string("\(entry.key)"),
+                "kind": .string("\(entry.id.kind)"),
+                "key": .string("\(entry.id.key)"),
                 "bytes": .integer(Int(entry.bytes)),
                 "stored": .string(HTTPDate(seconds: entry.storedAt).description),
                 "accessed": .string(HTTPDate(seconds: entry.accessedAt).description),

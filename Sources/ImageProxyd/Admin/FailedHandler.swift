@@ -16,13 +16,14 @@ struct FailedHandler: Sendable {
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
+        let now = pipeline.clock()
         let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
             [
                 "url": .string(failure.text),
                 "key": .string("\(failure.key)"),
-                "code": .string(failure.remembered.failure.row.code),
-                "class": .string(failure.remembered.failureClass.rawValue),
-                "remaining": .integer(Int(failure.remembered.remainingSeconds)),
+                "code": .string(failure.failure.row.code),
+                "class": .string(failure.failureClass.rawValue),
+                "remaining": .integer(Int(max(1, failure.end - now))),
             ]
         }
         return AdminAnswer.json([

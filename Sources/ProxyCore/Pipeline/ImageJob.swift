@@ -246,7 +246,7 @@ struct ImageJob: Sendable {
         guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
             found.description.isUsable(at: now)
         else { return try await derivedResult(of: source) }
-        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
+        let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,
             provenance: source.provenance == .storedOriginal ? tier : source.provenance)
@@ -337,7 +337,7 @@ struct ImageJob: Sendable {
             let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
-        if let length = fetch.head?.contentLength, length <= Self.smallImage {
+        if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
             await subscription.result.wait(atMost: Self.smallImagePatience)
         }
         guard let image = streamingImage(from: fetch, subscription) else { return nil }

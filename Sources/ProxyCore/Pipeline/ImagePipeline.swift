@@ -25,7 +25,8 @@ package final class ImagePipeline: Sendable {
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
-    let clock: @Sendable () -> Int64
+    /// Returns the time in seconds since 1970.
+    package let clock: @Sendable () -> Int64
 
     /// Fetches under way, by source; a conditional one may end without a body, so a job that needs one does not join it.
     let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
@@ -36,7 +37,7 @@ package final class ImagePipeline: Sendable {
     /// The last job for one client alone.
     let lastPrivateID = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
-    let refreshes: Mutex<RefreshLimiter>
+    let refreshes: Mutex<SourceLimiter>
     /// Large originals of which something has been made.
     let firstSizes: Mutex<FirstSizeTable>
     /// Results that wait for a better one.
@@ -95,13 +96,16 @@ package final class ImagePipeline: Sendable {
         self.configuration = configuration
         self.metrics = metrics
         self.clock = clock
-        let bounds = freshness.refreshBounds
-        refreshes = Mutex(RefreshLimiter(limit: bounds.limit, pause: bounds.pause))
+        let limit = freshness.refreshBounds.limit
+        refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.restingRefreshes))
         firstSizes = Mutex(FirstSizeTable(capacity: configuration.intermediates.configuration.originals))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
     }
+
+    /// Most sources whose refresh has failed and that are left alone for a while, for each that may run.
+    private static let restingRefreshes = 128
 
     /// Stale copies served, for the metrics.
     package let staleAnswers: StaleTally

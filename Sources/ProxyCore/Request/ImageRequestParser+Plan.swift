@@ -10,27 +10,27 @@ extension ImageRequestParser {
     func plan(
         from given: ImageParameters, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> RenderPlan? {
-        var draft = given
-        guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
+        var parameters = given
+        guard parameters.dpr == nil && !parameters.hasAutomaticDPR || parameters.transform != nil else {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
         }
-        guard draft.requestsEncoding else { return nil }
+        guard parameters.requestsEncoding else { return nil }
         var plan = rasterPlan
-        plan.pipeline = try pipeline(from: draft)
-        plan.format = try formatChoice(draft.format, accept: accept)
-        try refuseMeaningless(&draft, plan.format)
-        plan.quality = draft.quality ?? explicitDefault(plan.format)
-        plan.isLossless = draft.isLossless ?? false
-        guard !plan.isLossless || draft.maxBytes == nil else {
+        plan.pipeline = try pipeline(from: parameters)
+        plan.format = try formatChoice(parameters.format, accept: accept)
+        try refuseMeaningless(&parameters, plan.format)
+        plan.quality = parameters.quality ?? explicitDefault(plan.format)
+        plan.isLossless = parameters.isLossless ?? false
+        guard !plan.isLossless || parameters.maxBytes == nil else {
             throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
         }
-        plan.maxBytes = draft.maxBytes
+        plan.maxBytes = parameters.maxBytes
         plan.watermarks = try watermarks(of: plan.pipeline)
-        plan.isProgressive = draft.isProgressive
-        plan.frame = draft.frame
-        plan.animation = draft.animation ?? .all
-        plan.metadata = draft.metadata ?? .strip
-        plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
+        plan.isProgressive = parameters.isProgressive
+        plan.frame = parameters.frame
+        plan.animation = parameters.animation ?? .all
+        plan.metadata = parameters.metadata ?? .strip
+        plan.scalesDownLarge = parameters.delivery.options.contains(.scaleDownLarge)
         return plan
     }
 
@@ -38,31 +38,31 @@ extension ImageRequestParser {
     ///
     /// What a preset says gives way to what the request says itself.
     private func refuseMeaningless(
-        _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
+        _ parameters: inout ImageParameters, _ choice: RenderPlan.FormatChoice
     ) throws(ImageRequestError) {
-        let presetNames = draft.presetNames
+        let presetNames = parameters.presetNames
         func refuse(_ name: String, beside other: String, _ reason: String) throws(ImageRequestError) {
             guard presetNames.contains(name), !presetNames.contains(other) else {
                 throw .invalidParameter(name: name, position: 0, reason: reason)
             }
         }
         if case .explicit(let format) = choice {
-            if draft.isLossless == true, !format.mayRequestLossless {
+            if parameters.isLossless == true, !format.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
-                draft.isLossless = nil
+                parameters.isLossless = nil
             }
-            if draft.quality != nil, !format.hasQuality {
+            if parameters.quality != nil, !format.hasQuality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
-                draft.quality = nil
+                parameters.quality = nil
             }
-            if draft.isProgressive == true, !format.canBeProgressive {
+            if parameters.isProgressive == true, !format.canBeProgressive {
                 try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
-                draft.isProgressive = nil
+                parameters.isProgressive = nil
             }
         }
-        if draft.isLossless == true, draft.quality != nil {
+        if parameters.isLossless == true, parameters.quality != nil {
             try refuse("quality", beside: "lossless", "only without 'lossless'")
-            draft.quality = nil
+            parameters.quality = nil
         }
     }
 
@@ -77,11 +77,11 @@ extension ImageRequestParser {
         return plan
     }
 
-    func pipeline(from draft: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
-        guard let text = draft.transform else { return TransformPipeline() }
+    func pipeline(from parameters: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
+        guard let text = parameters.transform else { return TransformPipeline() }
         do throws(TransformError) {
             let pipeline = try TransformPipeline(parsing: text, operationLimit: limits.operations)
-            return try draft.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
+            return try parameters.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
                 ?? pipeline
         } catch {
             throw .invalidParameter(

@@ -40,7 +40,7 @@ struct IntermediateTests {
 
     private func stored(_ fixture: PipelineFixture) async throws -> [EntryKind] {
         let key = try fixture.request("/a.jpg").sourceKey
-        return try await fixture.pipeline.tiers.disk.list(ofSource: key, limit: 100).map(\.kind)
+        return try await fixture.pipeline.tiers.disk.list(ofSource: key, limit: 100).map(\.id.kind)
             .sorted { $0.rawValue < $1.rawValue }
     }
 

@@ -124,7 +124,7 @@ final class PipelineFixture: Sendable {
 
     /// Waits until no refresh is in progress.
     func refreshed() async {
-        while pipeline.refreshCount > 0 { await Task.yield() }
+        while pipeline.refreshes.withLock({ $0.count }) > 0 { await Task.yield() }
     }
 }
 

@@ -5,54 +5,35 @@ import CLinux
 import Glibc
 
 extension OwnedDescriptor {
-    /// Reads `count` bytes from `offset`; fewer only at the end of the file.
-    ///
-    /// - Parameter fromMemory: from the page cache alone (preadv2(2), RWF_NOWAIT); else it throws
-    ///   `wouldBlock`.
-    func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
-        var code: Int32 = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            (initialized, code) = unsafe fill(
-                UnsafeMutableRawBufferPointer(buffer), at: offset, fromMemory: fromMemory)
-        }
-        guard code == 0 else { throw Self.readError(code) }
-        return bytes
-    }
-
-    private static func readError(_ code: Int32) -> DiskCacheError {
-        code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
-    }
-
-    /// Reads up to `count` bytes from the file's beginning by one call, maybe fewer.
-    func readOnce(_ count: Int, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
-        let flags = fromMemory ? Self.nowait : 0
-        var result = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            result = unsafe linux_pread2(raw, buffer.baseAddress, count, 0, flags)
-            initialized = max(0, result)
-        }
-        guard result >= 0 else { throw Self.readError(errno) }
-        return bytes
-    }
-
     /// RWF_NOWAIT, which Glibc's module does not export.
     private static let nowait: Int32 = 0x8
 
-    /// Fills the buffer from `offset`; returns the number of bytes read, and errno if that ended before the
-    /// file did.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
-        let flags: Int32 = fromMemory ? Self.nowait : 0
-        var done = 0
-        while done < buffer.count {
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = unsafe linux_pread2(
-                raw, rest.baseAddress, rest.count, off_t(offset) + off_t(done), flags)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return (done, errno) }
-            guard count > 0 else { break }
-            done += count
+    /// Reads `count` bytes from `offset`; fewer only at the end of the file.
+    ///
+    /// - Parameters:
+    ///   - fromMemory: from the page cache alone (preadv2(2)); else it throws `wouldBlock`.
+    ///   - once: by one call, which may read fewer bytes.
+    func read(
+        _ count: Int, at offset: Int64, fromMemory: Bool, once: Bool = false
+    ) throws(DiskCacheError) -> [UInt8] {
+        let flags = fromMemory ? Self.nowait : 0
+        var code: Int32 = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let read = unsafe linux_pread2(
+                    raw, buffer.baseAddress.map { unsafe $0 + done }, count - done,
+                    off_t(offset) + off_t(done), flags)
+                if read < 0 && errno == EINTR { continue }
+                if read < 0 { code = errno }
+                guard read > 0 else { return }
+                done += read
+                if once { return }
+            }
         }
-        return (done, 0)
+        guard code == 0 else {
+            throw code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
+        }
+        return bytes
     }
 
     /// Writes all of `bytes` at `offset`.
@@ -88,13 +69,6 @@ extension OwnedDescriptor {
         // Cut short, interrupted or refused: the slow way, which also reports why.
         try write(head, at: 0)
         try write(body, at: Int64(head.count))
-    }
-
-    /// The length of the file in bytes.
-    func length() throws(DiskCacheError) -> Int64 {
-        var status = stat()
-        guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
-        return Int64(status.st_size)
     }
 
     /// Waits until the file's bytes and inode, or the folder's names, are on the disk.
