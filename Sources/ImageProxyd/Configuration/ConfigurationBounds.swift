@@ -315,7 +315,7 @@ extension RenderLimits {
 
 extension FormatsConfiguration {
     fileprivate func bounds(_ check: inout ConfigurationCheck) {
-        let writable = ImageFormat.allCases.filter(\.row.isWritable).map(\.rawValue)
+        let writable = ImageFormat.allCases.filter { $0.row.isWritable }.map(\.rawValue)
         for format in auto where !format.row.isWritable {
             check.refuse(
                 "formats.auto", format.rawValue, allowed: "formats of \(writable.joined(separator: ", "))")

@@ -27,13 +27,11 @@ package struct IntermediateRule: Sendable {
         Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
         Text.name,
     ]
-    /// Formats that are lossy anyway.
-    private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
 
     /// The size of an original's intermediate; nil if there is to be none.
     package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
-        guard configuration.enabled, original.frames == 1, original.format != .svg,
+        guard configuration.enabled, original.frames == 1, !original.format.row.isDrawing,
             upright.area >= configuration.minPixels
         else { return nil }
         let longest = max(upright.width, upright.height)
@@ -84,7 +82,7 @@ package struct IntermediateRule: Sendable {
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
             // Lost: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
-            return Self.lossy.contains(format)
+            return format.row.concession == .quality
         }
     }
 }

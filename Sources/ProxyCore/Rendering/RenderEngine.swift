@@ -49,7 +49,7 @@ struct RenderEngine {
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
     ) throws(Failure) -> Rendition {
         let watch = StopWatch()
-        guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
+        guard let format = source.format else { throw Failure(refusing: .notAnImage) }
         if isAlone { VipsLibrary.clearErrors() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(Failure) in
             let header = try self.header(of: source, as: format)
@@ -176,7 +176,7 @@ struct RenderEngine {
     private func page(
         of source: borrowing VipsSource, _ header: ImageHeader
     ) throws(Failure) -> ImageHeader {
-        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.hasPages,
+        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.row.hasPages,
             plan.format != .information
         else { return header }
         do { return try VipsCoder.header(ofPage: index, in: source, header) } catch {
@@ -216,9 +216,7 @@ struct RenderEngine {
     private static func write(
         _ half: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
     ) -> Rendition.Intermediate? {
-        let settings = EncodeSettings(
-            format: half.hasAlpha ? .webp : .jpeg, quality: quality, isLossless: false, isProgressive: false,
-            metadata: .copyright)
+        let settings = Rendition.Intermediate.settings(hasAlpha: half.hasAlpha, quality: quality)
         // Lost in both: why; without one the next size is made from the original.
         guard let encoded = try? VipsCoder.encode(half, settings) else { return nil }
         let isWritten: Void? = try? unsafe encoded.withBytes { bytes throws(RenderError) in
@@ -238,17 +236,7 @@ struct RenderEngine {
         _ image: borrowing VipsImage, _ format: inout ImageFormat, mayTryLossless: Bool,
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection
     ) throws(Failure) -> EncodedImage {
-        let metadata: EncodeSettings.Metadata =
-            switch plan.metadata {
-            case .strip: .copyright
-            case .keep: .all
-            case .none: .none
-            }
-        var settings = EncodeSettings(
-            format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
-            isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
-        settings.isQuick = plan.original != nil && plan.maxBytes == nil
-        settings.effort = plan.effort
+        let settings = plan.settings(for: format)
         VipsLibrary.unblock(format)
         do {
             if mayTryLossless { return try encodeDrawing(image, settings, &format) }
@@ -278,9 +266,6 @@ struct RenderEngine {
         format = .webp
         return exact
     }
-
-    /// For formats that have a quality and no configured one.
-    private static let defaultQuality = 80
 
     private static func translating<Value: ~Copyable>(
         _ body: () throws(RenderError) -> Value

@@ -47,15 +47,15 @@ extension ImageRequestParser {
             }
         }
         if case .explicit(let format) = choice {
-            if draft.isLossless == true, !format.mayRequestLossless {
+            if draft.isLossless == true, !format.row.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
                 draft.isLossless = nil
             }
-            if draft.quality != nil, !format.hasQuality {
+            if draft.quality != nil, format.row.concession != .quality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
                 draft.quality = nil
             }
-            if draft.isProgressive == true, !format.canBeProgressive {
+            if draft.isProgressive == true, !format.row.canBeProgressive {
                 try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
                 draft.isProgressive = nil
             }
@@ -130,8 +130,5 @@ extension ImageRequestParser {
         }
     }
 
-    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
-    private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
-    }
+    private func isWritable(_ format: ImageFormat) -> Bool { format.isWritable(decoding: formats.decode) }
 }

@@ -74,7 +74,7 @@ struct RecordSnapshot: Equatable {
         let end = writer.bytes.count + Self.length - 2 * Int64.bitWidth / 8
         writer.append(generation)
         writer.append(directives.rawValue)
-        writer.append(format.storedCode)
+        writer.append(format.row.storedCode)
         writer.append(UInt8(lastModified?.utf8.count ?? 0))
         writer.append(UInt16(0))
         for number in [

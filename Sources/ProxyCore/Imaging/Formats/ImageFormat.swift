@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An image format that the daemon knows, with one row of properties.
+/// An image format that the daemon knows. What is known of it is its row, in its folder.
+///
+/// To add one: a file with a `FormatCoder`, a case, and a line in `coder`.
 package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// JPEG (ITU-T T.81).
     case jpeg
@@ -21,81 +23,49 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// SVG, rasterised only.
     case svg
 
-    /// The properties of a format.
-    package struct Row: Sendable {
-        /// The registered media type, as sent in `Content-Type`.
-        package let mediaType: String
-        /// The usual file name extension, without the dot.
-        package let fileExtension: String
-        /// Whether pixels may be transparent.
-        package let supportsAlpha: Bool
-        /// Whether it can contain more than one frame, and the daemon writes them.
-        package let supportsAnimation: Bool
-        /// Whether it can store all 8-bit levels exactly; AVIF rounds when it converts RGB to YCbCr.
-        package let canBeLossless: Bool
-        /// Whether every current browser displays it.
-        package let isShownByBrowsers: Bool
-        /// Whether the daemon can write it.
-        package let isWritable: Bool
-        /// The longest side that its encoder accepts, in pixels.
-        package let maxSide: Int
+    /// How it is read and written.
+    var coder: any FormatCoder.Type {
+        switch self {
+        case .jpeg: JPEG.self
+        case .png: PNG.self
+        case .webp: WebP.self
+        case .avif: AVIF.self
+        case .gif: GIF.self
+        case .heic: HEIC.self
+        case .tiff: TIFF.self
+        case .jxl: JPEGXL.self
+        case .svg: SVG.self
+        }
     }
 
-    /// Whether its encoder has a quality.
-    package var hasQuality: Bool { [.jpeg, .webp, .avif, .jxl].contains(self) }
+    /// What other modules ask of it. A key path through it crashes the compiler (Swift 6.3): write a closure.
+    package var row: any FormatRow.Type { coder }
 
-    /// Whether it can be written so that a part of the file shows the whole picture roughly.
-    package var canBeProgressive: Bool { self == .jpeg || self == .png }
+    /// The formats that every current browser displays; every worker can read and write them.
+    package static let shownByBrowsers = allCases.filter { $0.row.isShownByBrowsers }
 
-    /// Whether `lossless=1` has an effect: AVIF's rounds levels, but keeps the full resolution of every plane.
-    package var mayRequestLossless: Bool { row.canBeLossless || self == .avif }
+    /// Whether it can be written. One whose coders libvips does not trust is written only if it may also be read.
+    package func isWritable(decoding allowed: [ImageFormat]) -> Bool {
+        row.isWritable && (!row.isUntrusted || allowed.contains(self))
+    }
+}
 
-    /// Whether it is a HEIF format.
-    var isHEIF: Bool { self == .avif || self == .heic }
+// MARK: - Sniffing
 
-    /// Whether one file may contain pictures of several sizes.
-    package var hasPages: Bool { isHEIF || self == .tiff }
+extension ImageFormat {
+    /// The number of leading bytes that determine a source's format; often fewer suffice, and more are not
+    /// read.
+    package static let sniffLength = 1_024
 
-    /// The format's properties.
-    package var row: Row {
-        switch self {
-        case .jpeg:
-            Row(
-                mediaType: "image/jpeg", fileExtension: "jpg", supportsAlpha: false, supportsAnimation: false,
-                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 65_500)
-        case .png:
-            Row(
-                mediaType: "image/png", fileExtension: "png", supportsAlpha: true, supportsAnimation: false,
-                canBeLossless: true, isShownByBrowsers: true, isWritable: true, maxSide: 1_000_000)
-        case .webp:
-            Row(
-                mediaType: "image/webp", fileExtension: "webp", supportsAlpha: true, supportsAnimation: true,
-                canBeLossless: true, isShownByBrowsers: true, isWritable: true, maxSide: 16_383)
-        case .avif:
-            Row(
-                mediaType: "image/avif", fileExtension: "avif", supportsAlpha: true, supportsAnimation: false,
-                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 16_384)
-        case .gif:
-            Row(
-                mediaType: "image/gif", fileExtension: "gif", supportsAlpha: true, supportsAnimation: true,
-                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 65_535)
-        case .heic:
-            Row(
-                mediaType: "image/heic", fileExtension: "heic", supportsAlpha: true, supportsAnimation: false,
-                canBeLossless: false, isShownByBrowsers: false, isWritable: false, maxSide: 16_384)
-        case .tiff:
-            Row(
-                mediaType: "image/tiff", fileExtension: "tiff", supportsAlpha: true, supportsAnimation: false,
-                canBeLossless: true, isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
-        case .jxl:
-            Row(
-                mediaType: "image/jxl", fileExtension: "jxl", supportsAlpha: true, supportsAnimation: false,
-                canBeLossless: true, isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
-        case .svg:
-            Row(
-                mediaType: "image/svg+xml", fileExtension: "svg", supportsAlpha: true,
-                supportsAnimation: false, canBeLossless: false, isShownByBrowsers: false, isWritable: false,
-                maxSide: 32_767)
+    /// Recognizes a format by its magic bytes, never by a name or a media type; nil for unknown bytes.
+    ///
+    /// - Parameter prefix: the source's first bytes; at most `sniffLength` of them are read.
+    package init?(sniffing prefix: [UInt8]) {
+        let bytes = prefix.prefix(Self.sniffLength)
+        let signed = Self.allCases.first { $0.coder.signatures.contains(where: bytes.starts) }
+        guard let format = signed ?? Self.allCases.first(where: { $0.coder.recognizes(bytes) }) else {
+            return nil
         }
+        self = format
     }
 }

@@ -10,6 +10,12 @@ struct Ownership: Equatable {
     /// The maximum number of bytes of each.
     private static let limit = 1_000
 
+    /// Creates a value from its parts.
+    init(copyright: String?, artist: String?) {
+        self.copyright = copyright
+        self.artist = artist
+    }
+
     /// Reads the first non-empty text of each from the kinds of metadata.
     init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
         let block = exif.flatMap { ExifBlock($0) }

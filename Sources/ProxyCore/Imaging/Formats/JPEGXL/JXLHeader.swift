@@ -5,7 +5,8 @@ struct JXLHeader {
     /// Whether the frames are an animation.
     let isAnimated: Bool
 
-    private static let signature: [UInt8] = [0xFF, 0x0A]
+    /// A bare codestream begins with it.
+    static let signature: [UInt8] = [0xFF, 0x0A]
 
     /// Reads a bare codestream or one in boxes; nil if the header is incomplete.
     init?(_ file: UnsafeRawBufferPointer) {

@@ -150,13 +150,4 @@ extension PNGChunks {
         }
         return start < chunk.body.upperBound ? start..<chunk.body.upperBound : nil
     }
-
-    /// The EXIF block of a file, at any position; nil if there is none.
-    static func exif(of file: UnsafeRawBufferPointer) -> [UInt8]? {
-        var chunks = unsafe PNGChunks(file)
-        while let chunk = chunks.next() {
-            if chunk.name == .exif { return unsafe Array(file[chunk.body]) }
-        }
-        return nil
-    }
 }
