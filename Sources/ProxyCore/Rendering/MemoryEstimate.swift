@@ -20,9 +20,9 @@ struct MemoryEstimate {
     var bytes: Int {
         let job = DecodingJob(
             header: header, frames: frames, isShrunk: isShrunk, isLinear: plan.isLinear, resultPixels: result)
-        let decoder = header.format.row.decodingMemory(job)
-        return Self.base + sourceBytes
-            + max(decoder.atFirst, decoder.held + operations + drawing + writer + intermediate)
+        let decoder = header.format.row
+        let later = decoder.decodingMemory(job) + operations + drawing + writer + intermediate
+        return Self.base + sourceBytes + max(decoder.decodingPeak(job), later)
     }
 
     /// The pixels that are inspected before the format is chosen.

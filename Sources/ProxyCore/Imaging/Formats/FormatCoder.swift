@@ -26,9 +26,7 @@ protocol FormatCoder: FormatRow {
     /// Reads the header; decodes no pixel.
     static func header(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader
     /// Calls libvips' loader.
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>?
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage?
     /// Opens a source for decoding from top to bottom, with the corrections that need its pixels or metadata.
     static func open(
         _ source: borrowing VipsSource, _ frames: FrameSelection, _ shrink: LoadShrink
@@ -108,6 +106,13 @@ extension FormatCoder {
     ) -> MetadataAddition? {
         if keepsAll { image.setOwnership(image.ownership(lostBeside: writtenMetadata)) }
         return nil
+    }
+
+    /// What EXIF has to contain where libvips writes none.
+    static func exif(
+        of image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
+    ) -> ExifBlock? {
+        keepsAll ? image.exif(adding: image.ownership(lostBeside: writtenMetadata)) : ExifBlock(ownership)
     }
 
     static func save(

@@ -54,8 +54,10 @@ package protocol FormatRow {
     static func decodingWork(_ header: ImageHeader) -> Double
     /// The work of writing a pixel once, likewise.
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double
-    /// The memory that the decoder takes; measured by `bench/memory`.
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory
+    /// The bytes that the decoder takes as long as the result is made; measured by `bench/memory`.
+    static func decodingMemory(_ job: DecodingJob) -> Int
+    /// The bytes that it takes while it decodes, and that are released before anything is written.
+    static func decodingPeak(_ job: DecodingJob) -> Int
     /// The bytes that the encoder takes for a picture of so many pixels, all frames together.
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int
 }
@@ -76,6 +78,7 @@ extension FormatRow {
     package static func automaticPixels(in plan: RenderPlan) -> Int { .max }
     package static var leavesMemoryUnwritten: Bool { false }
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }
+    package static func decodingPeak(_ job: DecodingJob) -> Int { 0 }
     package static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
     /// What can't be written becomes JPEG, which takes so much.
     package static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
@@ -127,12 +130,4 @@ package struct DecodingJob {
 
     /// The bytes of frames that the daemon composes: the completed ones, a canvas, the one before it, and a frame twice.
     var composedFrames: Int { (pixels + header.size.area * 4) * Self.bytesPerPixel }
-}
-
-/// The bytes that a decoder takes.
-package struct DecodingMemory {
-    /// While it decodes, released before anything is written.
-    package var atFirst = 0
-    /// As long as the result is made.
-    package var held: Int
 }

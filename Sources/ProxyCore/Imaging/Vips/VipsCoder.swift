@@ -13,13 +13,6 @@ package enum VipsCoder {
         return try format.coder.header(of: source)
     }
 
-    /// How a source stores its samples; no pixel is decoded.
-    static func sampleFacts(
-        of source: borrowing VipsSource, as format: ImageFormat
-    ) throws(ImagingError) -> VipsImage.SampleFacts {
-        try format.coder.loaded(source, .primary).sampleFacts
-    }
-
     /// Reads the header of one page: its size, alpha and orientation may be others than the file's first page has.
     package static func header(
         ofPage index: Int, in source: borrowing VipsSource, _ file: ImageHeader
@@ -28,13 +21,6 @@ package enum VipsCoder {
         var header = file
         (header.size, header.hasAlpha, header.orientation) = (image.size, image.hasAlpha, image.orientation)
         return header
-    }
-
-    /// When the frames of an animation follow each other.
-    static func timing(
-        of source: borrowing VipsSource, as format: ImageFormat
-    ) throws(ImagingError) -> AnimationTiming {
-        try format.coder.timing(of: source)
     }
 
     /// Opens a source for decoding from top to bottom; a truncated or damaged one fails when its pixels are read.

@@ -3,12 +3,15 @@
 import CVips
 import Glibc
 
+/// A source, as libvips' functions take it.
+typealias RawSource = UnsafeMutablePointer<CVips.VipsSource>
+
 /// The bytes of a source picture in memory, for a decoder, which may read them several times.
 ///
 /// They are a copy, because bytes that a decoder reads twice must not change in between.
 @safe package struct VipsSource: ~Copyable {
     /// The object; owned.
-    let raw: UnsafeMutablePointer<CVips.VipsSource>
+    let raw: RawSource
     /// The format by the first bytes; nil for unknown ones.
     package let format: ImageFormat?
     /// The number of received bytes.
@@ -18,8 +21,7 @@ import Glibc
     private let memory: UnsafeRawBufferPointer
 
     private init(
-        raw: UnsafeMutablePointer<CVips.VipsSource>, format: ImageFormat?, memory: UnsafeRawBufferPointer,
-        count: Int
+        raw: RawSource, format: ImageFormat?, memory: UnsafeRawBufferPointer, count: Int
     ) {
         unsafe self.memory = unsafe memory
         unsafe self.raw = unsafe raw

@@ -21,8 +21,6 @@ enum GIF: FormatCoder {
     static let maxSide = 65_535
     static let concession = Concession.palette([7, 6, 5, 4, 3, 2, 1])
 
-    // MARK: - Reading
-
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         try unsafe GIFAnimation.check(file)
     }
@@ -35,9 +33,7 @@ enum GIF: FormatCoder {
             orientation: header.orientation, isInterlaced: true)
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_gif(source, frames.first, frames.count)
     }
 
@@ -56,8 +52,6 @@ enum GIF: FormatCoder {
     private static func composed(_ source: borrowing VipsSource) -> GIFAnimation? {
         unsafe source.withBytes { unsafe GIFAnimation($0) }
     }
-
-    // MARK: - Writing
 
     /// A comment behind the header and its palette (GIF89a §24).
     static func addition(
@@ -119,16 +113,14 @@ enum GIF: FormatCoder {
         moves ? (3, hasAllColors ? 0.5 : 1) : (7, 1)
     }
 
-    // MARK: - Cost
-
     static func decodingWork(_ header: ImageHeader) -> Double { 1 }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { frames > 1 ? 25 : 70 }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
-        guard !job.header.isInterlaced else { return DecodingMemory(held: job.composedFrames) }
+    static func decodingMemory(_ job: DecodingJob) -> Int {
+        guard !job.header.isInterlaced else { return job.composedFrames }
         let frame = job.frames > 1 ? job.header.size.area * DecodingJob.bytesPerPixel : 0
-        return DecodingMemory(held: job.pixels * 6 + frame)
+        return job.pixels * 6 + frame
     }
 
     /// Frames are read twice, for their palette and to be written.

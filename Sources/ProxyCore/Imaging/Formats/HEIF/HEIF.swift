@@ -29,9 +29,7 @@ extension HEIFCoder {
         }
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_heif(source, frames == .primary ? -1 : frames.first)
     }
 
@@ -53,7 +51,7 @@ extension HEIFCoder {
     static func decodingWork(_ header: ImageHeader) -> Double { 2.2 }
 
     /// Planes and pixels.
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory { DecodingMemory(held: job.pixels * 10) }
+    static func decodingMemory(_ job: DecodingJob) -> Int { job.pixels * 10 }
 }
 
 /// HEVC in HEIF, decoded by libde265 1.0.11.

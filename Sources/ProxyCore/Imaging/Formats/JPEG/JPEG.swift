@@ -21,8 +21,6 @@ enum JPEG: FormatCoder {
     static let canBeProgressive = true
     static let concession = Concession.quality
 
-    // MARK: - Reading
-
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         let scans = unsafe JPEGScans(of: file)
         guard scans.count <= JPEGScans.limit else { throw .badImageData("too many scans") }
@@ -35,9 +33,7 @@ enum JPEG: FormatCoder {
         }
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_jpeg(source, shrink.divisor)
     }
 
@@ -75,8 +71,6 @@ enum JPEG: FormatCoder {
     /// takes from fine detail what a decoder's own shrinking has left of it.
     private static let leastResampling = 1.25
 
-    // MARK: - Writing
-
     static let writtenMetadata: Set<MetadataKind> = [.exif, .xmp, .iptc]
 
     /// A segment of EXIF (EXIF 2.32 §4.7.2) behind a leading JFIF segment, unless it is too long.
@@ -109,8 +103,6 @@ enum JPEG: FormatCoder {
         }
     }
 
-    // MARK: - Cost
-
     static func isStreamed(_ header: ImageHeader) -> Bool { true }
 
     static func decodingWork(_ header: ImageHeader) -> Double { header.isInterlaced ? 0.8 : 0.4 }
@@ -119,10 +111,10 @@ enum JPEG: FormatCoder {
         settings.isProgressive ?? true ? 1 : 0.5
     }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
+    static func decodingMemory(_ job: DecodingJob) -> Int {
         // Coefficients of 16 bits for each of three samples.
-        guard !job.header.isInterlaced else { return DecodingMemory(held: job.pixels * 6) }
-        return DecodingMemory(held: job.rows(job.isLinear ? DecodingJob.rowsInFlight : shrunkRows))
+        guard !job.header.isInterlaced else { return job.pixels * 6 }
+        return job.rows(job.isLinear ? DecodingJob.rowsInFlight : shrunkRows)
     }
 
     /// Rows that are in memory at once if the decoder shrinks.

@@ -25,19 +25,13 @@ enum JPEGXL: FormatCoder {
     /// The first box of a container (ISO/IEC 18181-2).
     private static let container = bigEndian(12) + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
 
-    // MARK: - Reading
-
     static func unsupportedPart(of file: UnsafeRawBufferPointer, page: Int) -> String? {
         unsafe JXLHeader(file)?.isAnimated ?? false ? "animated JPEG XL" : nil
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_jxl(source)
     }
-
-    // MARK: - Writing
 
     static let writtenMetadata: Set<MetadataKind> = [.exif]
 
@@ -46,16 +40,14 @@ enum JPEGXL: FormatCoder {
     static func addition(
         to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
     ) -> MetadataAddition? {
-        let block =
-            keepsAll
-            ? image.exif(adding: image.ownership(lostBeside: writtenMetadata)) : ExifBlock(ownership)
-        guard let block else { return nil }
+        guard let block = exif(of: image, ownership, keepsAll: keepsAll) else { return nil }
         return MetadataAddition { header in
             guard header.starts(with: JXLHeader.signature) else { return nil }
             let type = bigEndian(20) + Array("ftypjxl ".utf8) + bigEndian(0) + Array("jxl ".utf8)
             let metadata = bigEndian(block.bytes.count + 12) + Array("Exif".utf8) + bigEndian(0) + block.bytes
             // A length of 0 extends to the end of the file.
-            return Insertion(bytes: container + type + metadata + bigEndian(0) + Array("jxlc".utf8), offset: 0)
+            let last = bigEndian(0) + Array("jxlc".utf8)
+            return Insertion(bytes: container + type + metadata + last, offset: 0)
         }
     }
 
@@ -76,8 +68,6 @@ enum JPEGXL: FormatCoder {
     private static let fastEffort: CInt = 5
     private static let fullEffort: CInt = 7
 
-    // MARK: - Cost
-
     static func decodingWork(_ header: ImageHeader) -> Double { 2.5 }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double {
@@ -85,7 +75,7 @@ enum JPEGXL: FormatCoder {
         return settings.isLossless ? lossless : lossy
     }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory { DecodingMemory(held: job.pixels * 12) }
+    static func decodingMemory(_ job: DecodingJob) -> Int { job.pixels * 12 }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 32 }
 }

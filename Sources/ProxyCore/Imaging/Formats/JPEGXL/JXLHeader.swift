@@ -11,7 +11,7 @@ struct JXLHeader {
     /// Reads a bare codestream or one in boxes; nil if the header is incomplete.
     init?(_ file: UnsafeRawBufferPointer) {
         guard let codes = unsafe Self.codes(of: file) else { return nil }
-        var bits = Bits(codes)
+        var bits = BitReader(codes, isHighestFirst: false)
         for byte in Self.signature where bits.take(8) != Int(byte) { return nil }
         bits.skipSize()
         isAnimated = Self.readsAnimation(&bits)
@@ -32,59 +32,34 @@ struct JXLHeader {
     }
 
     /// Reads the header up to `have_animation` (§D.3.1).
-    private static func readsAnimation(_ bits: inout Bits) -> Bool {
+    private static func readsAnimation(_ bits: inout BitReader) -> Bool {
         guard bits.take(1) == 0, bits.take(1) == 1 else { return false }
         bits.skip(3)
         if bits.take(1) == 1 { bits.skipSize() }
         if bits.take(1) == 1 { bits.skipPreview() }
         return bits.take(1) == 1
     }
+}
 
-    /// The bits of a codestream, each byte's lowest bit first; zeros after the end.
-    private struct Bits {
-        private var bytes: BoxReader
-        private var byte = 0
-        private var left = 0
-        private(set) var isExhausted = false
-
-        init(_ bytes: BoxReader) { self.bytes = bytes }
-
-        mutating func take(_ count: Int) -> Int {
-            (0..<count).reduce(0) { value, place in value | bit() << place }
-        }
-
-        mutating func skip(_ count: Int) { for _ in 0..<count { _ = bit() } }
-
-        private mutating func bit() -> Int {
-            if left == 0 {
-                let next = bytes.number(1)
-                isExhausted = isExhausted || next == nil
-                byte = next ?? 0
-                left = 8
-            }
-            left -= 1
-            return byte >> (7 - left) & 1
-        }
-
-        /// Skips the size of a picture (§D.2).
-        mutating func skipSize() {
-            skipSides(eighths: { $0.skip(5) }, pixels: { $0.skipOne(of: [9, 13, 18, 30]) })
-        }
-
-        /// Skips the size of a preview.
-        mutating func skipPreview() {
-            skipSides(eighths: { $0.skipOne(of: [0, 0, 5, 9]) }, pixels: { $0.skipOne(of: [6, 8, 10, 12]) })
-        }
-
-        private mutating func skipSides(eighths: (inout Bits) -> Void, pixels: (inout Bits) -> Void) {
-            let isEighths = take(1) == 1
-            if isEighths { eighths(&self) } else { pixels(&self) }
-            // The other side follows unless a fixed ratio is given.
-            guard take(3) == 0 else { return }
-            if isEighths { eighths(&self) } else { pixels(&self) }
-        }
-
-        /// Skips a number whose length is given by two bits.
-        private mutating func skipOne(of lengths: [Int]) { skip(lengths[take(2)]) }
+extension BitReader {
+    /// Skips the size of a picture (§D.2).
+    fileprivate mutating func skipSize() {
+        skipSides(eighths: { $0.skip(5) }, pixels: { $0.skipOne(of: [9, 13, 18, 30]) })
     }
+
+    /// Skips the size of a preview.
+    fileprivate mutating func skipPreview() {
+        skipSides(eighths: { $0.skipOne(of: [0, 0, 5, 9]) }, pixels: { $0.skipOne(of: [6, 8, 10, 12]) })
+    }
+
+    private mutating func skipSides(eighths: (inout BitReader) -> Void, pixels: (inout BitReader) -> Void) {
+        let isEighths = take(1) == 1
+        if isEighths { eighths(&self) } else { pixels(&self) }
+        // The other side follows unless a fixed ratio is given.
+        guard take(3) == 0 else { return }
+        if isEighths { eighths(&self) } else { pixels(&self) }
+    }
+
+    /// Skips a number whose length is given by two bits.
+    private mutating func skipOne(of lengths: [Int]) { skip(lengths[take(2)]) }
 }

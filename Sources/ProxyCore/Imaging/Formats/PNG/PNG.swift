@@ -22,8 +22,6 @@ enum PNG: FormatCoder {
     /// PNG 1.2 §4.1.1 knows no other depths.
     static let concession = Concession.palette([8, 4, 2, 1])
 
-    // MARK: - Reading
-
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         try unsafe PNGChunks.checkWeight(of: file)
     }
@@ -37,9 +35,7 @@ enum PNG: FormatCoder {
         return header
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_png(source)
     }
 
@@ -84,23 +80,16 @@ enum PNG: FormatCoder {
         return chunks.number(at: header.body.lowerBound) * chunks.number(at: header.body.lowerBound + 4)
     }
 
-    // MARK: - Writing
-
     static let writtenMetadata: Set<MetadataKind> = [.exif, .xmp, .comments]
 
     /// The chunk of EXIF behind the file's header (PNG third edition §11.3.4.6).
     static func addition(
         to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
     ) -> MetadataAddition? {
-        let block =
-            keepsAll
-            ? image.exif(adding: image.ownership(lostBeside: writtenMetadata)) : ExifBlock(ownership)
-        guard let block else { return nil }
+        guard let block = exif(of: image, ownership, keepsAll: keepsAll) else { return nil }
         let body = Array("eXIf".utf8) + block.bytes
-        return MetadataAddition { _ in
-            Insertion(
-                bytes: bigEndian(block.bytes.count) + body + bigEndian(Int(PNGChecksum.of(body))), offset: headerLength)
-        }
+        let chunk = bigEndian(block.bytes.count) + body + bigEndian(Int(PNGChecksum.of(body)))
+        return MetadataAddition { _ in Insertion(bytes: chunk, offset: headerLength) }
     }
 
     /// The length of the signature and IHDR.
@@ -120,8 +109,6 @@ enum PNG: FormatCoder {
     /// zlib's level, 0–9.
     private static let compression: CInt = 6
 
-    // MARK: - Cost
-
     static func isStreamed(_ header: ImageHeader) -> Bool { !header.isInterlaced }
 
     static func decodingWork(_ header: ImageHeader) -> Double {
@@ -130,10 +117,9 @@ enum PNG: FormatCoder {
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 15 }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
-        guard job.header.frames == 1 else { return DecodingMemory(held: job.composedFrames) }
-        return DecodingMemory(
-            held: job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight))
+    static func decodingMemory(_ job: DecodingJob) -> Int {
+        guard job.header.frames == 1 else { return job.composedFrames }
+        return job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 3 }

@@ -20,8 +20,6 @@ enum SVG: FormatCoder {
     static let isWritable = false
     static let maxSide = 32_767
 
-    // MARK: - Recognizing
-
     /// Whether the text begins with an `svg` element, after an optional byte order mark, declaration,
     /// comments and doctype.
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool { elementStart(prefix) != nil }
@@ -56,8 +54,6 @@ enum SVG: FormatCoder {
         return text.indices.first { text[$0...].starts(with: closing) }.map { $0 + closing.count }
     }
 
-    // MARK: - Reading
-
     static func repaired(_ file: UnsafeMutableRawBufferPointer) -> [UInt8]? {
         unsafe DrawingSize.inPixels(UnsafeRawBufferPointer(file))
     }
@@ -84,9 +80,7 @@ enum SVG: FormatCoder {
         guard isHeld else { throw .tooManyPixels("the drawing has a side longer than can be drawn") }
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_svg(source, shrink.scale)
     }
 
@@ -96,14 +90,11 @@ enum SVG: FormatCoder {
         return surplus != 1 ? .scale(1 / surplus) : .none
     }
 
-    // MARK: - Cost
-
     static func isStreamed(_ header: ImageHeader) -> Bool { true }
 
     static func decodingWork(_ header: ImageHeader) -> Double { 1 }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
-        DecodingMemory(
-            held: job.resultPixels * DecodingJob.bytesPerPixel + job.header.embeddedPixels * 8)
+    static func decodingMemory(_ job: DecodingJob) -> Int {
+        job.resultPixels * DecodingJob.bytesPerPixel + job.header.embeddedPixels * 8
     }
 }

@@ -22,15 +22,11 @@ enum TIFF: FormatCoder {
     static let canBeLossless = true
     static let leavesMemoryUnwritten = true
 
-    // MARK: - Reading
-
     static func unsupportedPart(of file: UnsafeRawBufferPointer, page: Int) -> String? {
         unsafe TIFFPage(file, index: page)?.unsupported
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_tiff(source, frames.first)
     }
 
@@ -43,8 +39,6 @@ enum TIFF: FormatCoder {
         let block = ownership.flatMap { $0.isEmpty ? nil : ExifBlock($0) }
         return try loaded(source, frames).adding(exif: block?.bytes)
     }
-
-    // MARK: - Writing
 
     static func addition(
         to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
@@ -64,14 +58,12 @@ enum TIFF: FormatCoder {
         return try unsafe .written { bytes, count in unsafe shim_save_tiff(picture, &bytes, &count, strips) }
     }
 
-    // MARK: - Cost
-
     static func isStreamed(_ header: ImageHeader) -> Bool { !header.isInterlaced }
 
     static func decodingWork(_ header: ImageHeader) -> Double { 1.2 }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
-        DecodingMemory(held: job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight))
+    static func decodingMemory(_ job: DecodingJob) -> Int {
+        job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 3 }

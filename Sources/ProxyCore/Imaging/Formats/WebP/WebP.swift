@@ -25,8 +25,6 @@ enum WebP: FormatCoder {
         prefix.starts(with: "RIFF".utf8) && prefix.dropFirst(8).starts(with: "WEBP".utf8)
     }
 
-    // MARK: - Reading
-
     static func header(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
         guard let header = unsafe source.withBytes({ unsafe WebPHeader($0) }) else {
             throw .badImageData("a WebP without a picture")
@@ -36,9 +34,7 @@ enum WebP: FormatCoder {
             orientation: header.orientation, isInterlaced: header.isLossless)
     }
 
-    static func load(
-        _ source: UnsafeMutablePointer<CVips.VipsSource>, _ frames: FrameSelection, _ shrink: LoadShrink
-    ) -> UnsafeMutablePointer<CVips.VipsImage>? {
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_webp(source, frames.first, frames.count, shrink.scale)
     }
 
@@ -51,8 +47,6 @@ enum WebP: FormatCoder {
 
     /// Whether it is decoded in its full size, because it has alpha and is lossy.
     private static func isWhole(_ header: ImageHeader) -> Bool { header.hasAlpha && !header.isInterlaced }
-
-    // MARK: - Writing
 
     static func save(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, strips: CInt
@@ -86,8 +80,6 @@ enum WebP: FormatCoder {
         return encoded.replacing(Insertion(bytes: [flags | 0x10], offset: 20))
     }
 
-    // MARK: - Cost
-
     static func isStreamed(_ header: ImageHeader) -> Bool { !isWhole(header) }
 
     static func decodingWork(_ header: ImageHeader) -> Double {
@@ -99,14 +91,19 @@ enum WebP: FormatCoder {
         return frames > 1 ? 6.5 : 5
     }
 
-    static func decodingMemory(_ job: DecodingJob) -> DecodingMemory {
+    static func decodingMemory(_ job: DecodingJob) -> Int {
         let header = job.header
-        guard isWhole(header) || !job.isShrunk || job.pixels < LoadShrink.smallSource else {
-            return DecodingMemory(held: header.isInterlaced ? job.pixels * 5 : 0)
-        }
-        let perPixel: (atFirst: Int, held: Int) =
-            header.isInterlaced ? (15, 10) : header.hasAlpha ? (14, 9) : (10, 7)
-        return DecodingMemory(atFirst: perPixel.atFirst * job.pixels, held: perPixel.held * job.pixels)
+        guard isHeldWhole(job) else { return header.isInterlaced ? job.pixels * 5 : 0 }
+        return job.pixels * (header.isInterlaced ? 10 : header.hasAlpha ? 9 : 7)
+    }
+
+    static func decodingPeak(_ job: DecodingJob) -> Int {
+        guard isHeldWhole(job) else { return 0 }
+        return job.pixels * (job.header.isInterlaced ? 15 : job.header.hasAlpha ? 14 : 10)
+    }
+
+    private static func isHeldWhole(_ job: DecodingJob) -> Bool {
+        isWhole(job.header) || !job.isShrunk || job.pixels < LoadShrink.smallSource
     }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int {
