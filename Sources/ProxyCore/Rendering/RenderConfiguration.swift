@@ -68,3 +68,40 @@ package struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Creates the defaults.
     package init() {}
 }
+
+/// Smaller versions of large originals, which make further sizes cheap. Configuration:
+/// `transform.intermediates`.
+package struct IntermediateConfiguration: Sendable, Hashable, Codable {
+    /// Whether intermediates are made and used: a smaller copy of a large original, made with its second size in the same
+    /// decoding, from which later sizes up to half its own are made, unless the result is to be lossless. Default true.
+    package var enabled: Bool = true
+    /// The longest side of an intermediate, in pixels. Default 1600: 800, 400 and 200 are even fractions of it, to which a
+    /// decoder of JPEG or WebP shrinks by itself.
+    package var side: Int = 1_600
+    /// The minimum number of pixels of an original that gets an intermediate. Default 4,000,000.
+    package var minPixels: Int = 4_000_000
+    /// The encoder quality of an intermediate, 1–100. Default 88.
+    package var quality: Int = 88
+    /// The maximum number of originals whose first size is remembered; beyond it the oldest is removed. Default 4096, about
+    /// 100 bytes each.
+    package var originals: Int = 4_096
+
+    /// Creates the defaults.
+    package init() {}
+}
+
+/// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
+/// requested again and workers have nothing else to do. Configuration: `transform.improve`.
+package struct ImproveConfiguration: Sendable, Hashable, Codable {
+    /// Whether results in AVIF and JPEG XL, which are made with the fast effort first, are made again with the full effort
+    /// when they are requested again and workers are idle. Default true.
+    package var enabled: Bool = true
+    /// The maximum number of results that wait to be made again, with at most 4 MiB of URLs and plans altogether; clients
+    /// take turns, and one with many gives places up to others. Default 256; beyond it a result waits for its next request.
+    package var queue: Int = 256
+    /// The maximum `max-age` of a result that will be made again, counted from when it was made. Default 60s.
+    package var maxAge: TimeSpan = .seconds(60)
+
+    /// Creates the defaults.
+    package init() {}
+}
