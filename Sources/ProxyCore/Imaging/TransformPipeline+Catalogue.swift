@@ -103,16 +103,16 @@ extension TransformParameter.Kind {
     fileprivate var choices: [String]? {
         switch self {
         case .word(let words), .words(let words), .lengthOr(_, let words): words
-        case .number, .fineNumber, .whole, .length, .size, .color, .text, .encodedText, .name: nil
+        case .number, .whole, .length, .size, .color, .text, .encodedText, .name: nil
         }
     }
 
     /// The range of numbers.
     fileprivate var bounds: ClosedRange<FixedNumber>? {
         switch self {
-        case .number(let range), .whole(let range), .length(let range), .lengthOr(let range, _):
+        case .whole(let range), .length(let range), .lengthOr(let range, _):
             FixedNumber(range.lowerBound)...FixedNumber(range.upperBound)
-        case .fineNumber(let range): range
+        case .number(let range): range
         case .size, .word, .words, .color, .text, .encodedText, .name: nil
         }
     }

@@ -159,6 +159,7 @@ package final class ImagePipeline: Sendable {
 
     /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
     func mayPass(_ record: SourceRecord) -> Bool {
-        (record.format != .svg || configuration.passesDrawings) && !record.directives.contains(.reencoded)
+        (!record.format.row.isDrawing || configuration.passesDrawings)
+            && !record.directives.contains(.reencoded)
     }
 }

@@ -76,7 +76,7 @@ struct FormatDecision {
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
         guard holdsAlpha(of: result, format), fits(result, format), losesNothing(format) else { return false }
         guard !result.isAnimated || format.row.supportsAnimation else { return false }
-        return format != .avif || result.size.area < plan.avifMaxPixels
+        return result.size.area < format.row.automaticPixels(in: plan)
     }
 
     /// Whether the format keeps every level where nothing may be lost.
@@ -88,9 +88,8 @@ struct FormatDecision {
         !result.hasAlpha || format.row.supportsAlpha
     }
 
-    /// JPEG XL is written only if it may also be read: libvips counts both coders as untrusted.
     private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
+        format.isWritable(decoding: plan.decodableFormats)
     }
 
     private func tooLarge(_ result: Result, _ format: ImageFormat) -> RenderError {
@@ -108,5 +107,19 @@ struct FormatDecision {
         let format: ImageFormat = needsPNG ? .png : .jpeg
         guard fits(result, format) else { throw tooLarge(result, format) }
         return format
+    }
+}
+
+extension RenderPlan {
+    /// The largest result that is inspected for few colours and flat runs, in pixels.
+    private static let mostDrawingPixels = 2_000_000
+
+    /// Whether a result of this size is inspected for few colours and flat runs, so that lossless WebP is
+    /// tried, too: if the format is chosen automatically and the client accepts WebP.
+    func mayTryLossless(_ size: PixelSize, frames: Int) -> Bool {
+        guard case .automatic(let accepted) = format else { return false }
+        return accepted.contains(.webp) && !isLossless && maxBytes == nil && frames == 1
+            && size.area <= Self.mostDrawingPixels
+            && max(size.width, size.height) <= ImageFormat.webp.row.maxSide
     }
 }

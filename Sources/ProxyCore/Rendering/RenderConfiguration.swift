@@ -120,3 +120,76 @@ package struct TransformConfiguration: SettingGroup {
         Setting.group("improve", \.improve)
     }
 }
+
+/// Smaller versions of large originals, which make further sizes cheap. Configuration:
+/// `transform.intermediates`.
+package struct IntermediateConfiguration: SettingGroup {
+    package var enabled = true
+    package var side = 1_600
+    package var minPixels = 4_000_000
+    package var quality = 88
+    package var originals = 4_096
+
+    /// Creates the defaults.
+    package init() {}
+
+    package static let settings = SettingTable<Self>("Smaller versions of large originals.", reload: .takes) {
+        Setting(
+            "enabled", \.enabled,
+            """
+            Whether intermediates are made and used: a smaller copy of a large original, made with its second size in the
+            same decoding, from which later sizes up to half its own are made, unless the result is to be lossless.
+            """)
+        Setting(
+            "side", \.side, in: 64...65_536,
+            """
+            The longest side of an intermediate, in pixels: 800, 400 and 200 are even fractions of 1600, to which a decoder
+            of JPEG or WebP shrinks by itself.
+            """)
+        Setting(
+            "minPixels", \.minPixels, in: 0...10_000_000_000,
+            """
+            The minimum number of pixels of an original that gets an intermediate.
+            """)
+        Setting("quality", \.quality, in: 1...100, "The encoder quality of an intermediate.")
+        Setting(
+            "originals", \.originals, in: 1...10_000_000,
+            """
+            The maximum number of originals whose first size is remembered, about 100 bytes each; beyond it the oldest is
+            removed.
+            """)
+    }
+}
+
+/// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
+/// requested again and workers have nothing else to do. Configuration: `transform.improve`.
+package struct ImproveConfiguration: SettingGroup {
+    package var enabled = true
+    package var queue = 256
+    package var maxAge = TimeSpan.seconds(60)
+
+    /// Creates the defaults.
+    package init() {}
+
+    package static let settings = SettingTable<Self>(
+        "Better results in place of those that were made quickly.", reload: .takes
+    ) {
+        Setting(
+            "enabled", \.enabled,
+            """
+            Whether results in AVIF and JPEG XL, which are made with the fast effort first, are made again with the full
+            effort when they are requested again and workers are idle.
+            """)
+        Setting(
+            "queue", \.queue, in: 1...100_000,
+            """
+            The maximum number of results that wait to be made again, with at most 4 MiB of URLs and plans altogether;
+            clients take turns, and one with many gives places up to others. Beyond it a result waits for its next request.
+            """)
+        Setting(
+            "maxAge", \.maxAge, in: .zero...(.days(1)),
+            """
+            The maximum `max-age` of a result that will be made again, counted from when it was made.
+            """)
+    }
+}

@@ -47,15 +47,15 @@ extension ImageRequestParser {
             }
         }
         if case .explicit(let format) = choice {
-            if parameters.isLossless == true, !format.mayRequestLossless {
+            if parameters.isLossless == true, !format.row.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
                 parameters.isLossless = nil
             }
-            if parameters.quality != nil, !format.hasQuality {
+            if parameters.quality != nil, format.row.concession != .quality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
                 parameters.quality = nil
             }
-            if parameters.isProgressive == true, !format.canBeProgressive {
+            if parameters.isProgressive == true, !format.row.canBeProgressive {
                 try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
                 parameters.isProgressive = nil
             }
@@ -130,8 +130,5 @@ extension ImageRequestParser {
         }
     }
 
-    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
-    private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
-    }
+    private func isWritable(_ format: ImageFormat) -> Bool { format.isWritable(decoding: formats.decode) }
 }

@@ -61,7 +61,7 @@ struct DiskEntry: Equatable {
         writer.append(Self.magicNumber)
         writer.append(Self.version)
         writer.append(description.kind.rawValue)
-        writer.append(description.format.storedCode)
+        writer.append(description.format.row.storedCode)
         writer.append(UInt32(bodyOffset))
         writer.append(bodyLength)
         writer.append(description.key)
@@ -200,24 +200,9 @@ extension DiskEntry {
 }
 
 extension ImageFormat {
-    /// The format's number in entry files; once assigned, a number never changes its meaning.
-    var storedCode: UInt8 {
-        switch self {
-        case .jpeg: 1
-        case .png: 2
-        case .webp: 3
-        case .avif: 4
-        case .gif: 5
-        case .heic: 6
-        case .tiff: 7
-        case .jxl: 8
-        case .svg: 9
-        }
-    }
-
     /// The format with this number; nil if there is none.
     init?(storedCode: UInt8) {
-        guard let format = Self.allCases.first(where: { $0.storedCode == storedCode }) else { return nil }
+        guard let format = Self.allCases.first(where: { $0.row.storedCode == storedCode }) else { return nil }
         self = format
     }
 }

@@ -47,7 +47,7 @@ struct StoredRecord: Equatable {
         writer.append(record.directives.rawValue)
         writer.append(record.untargeted?.directives.rawValue ?? 0)
         writer.append(UInt16(clamping: record.status))
-        writer.append(record.format.storedCode)
+        writer.append(record.format.row.storedCode)
         writer.append(
             (record.finalURL == nil ? 0 : Self.isRedirected)
                 | (record.untargeted == nil ? 0 : Self.isTargeted))

@@ -40,11 +40,8 @@ package struct TransformArguments: Sendable {
         for parameter in parameters where parameter.isScaled {
             // A default length is scaled, too: sharpening of an image twice as large needs twice the radius.
             guard let value = self[parameter] else { continue }
-            switch parameter.checked(value.scaled(by: factor)) {
-            case .success(let value):
-                scaled[parameter.name] = value
-            case .failure(let error):
-                throw TransformError(error.problem, operation: operation, parameter: parameter.name, at: nil)
+            do { scaled[parameter.name] = try parameter.checked(value.scaled(by: factor)) } catch {
+                throw TransformError(error, operation: operation, parameter: parameter.name, at: nil)
             }
         }
         return try TransformArguments(

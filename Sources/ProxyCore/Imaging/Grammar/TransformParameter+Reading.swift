@@ -3,30 +3,21 @@
 import Primitives
 
 extension TransformParameter {
-    /// Parses a value of this parameter, or returns why it is invalid.
-    func value(from text: Substring) -> Result<TransformValue, ReadingError> {
-        guard let value = parsed(text) else { return .failure(.init(.malformed(expected: kind.expectation))) }
-        return checked(value)
+    /// Parses a value of this parameter.
+    func value(from text: Substring) throws(TransformError.Problem) -> TransformValue {
+        guard let value = parsed(text) else { throw .malformed(expected: kind.expectation) }
+        return try checked(value)
     }
 
     /// Returns `value` if it is in range, also after scaling by `dpr`.
-    func checked(_ value: TransformValue) -> Result<TransformValue, ReadingError> {
-        guard isInRange(value) else { return .failure(.init(.outOfRange(allowed: kind.expectation))) }
-        return .success(value)
-    }
-
-    /// A problem without a position.
-    struct ReadingError: Error {
-        let problem: TransformError.Problem
-
-        init(_ problem: TransformError.Problem) {
-            self.problem = problem
-        }
+    func checked(_ value: TransformValue) throws(TransformError.Problem) -> TransformValue {
+        guard isInRange(value) else { throw .outOfRange(allowed: kind.expectation) }
+        return value
     }
 
     private func parsed(_ text: Substring) -> TransformValue? {
         switch kind {
-        case .number, .fineNumber:
+        case .number:
             FixedNumber(text.utf8).map(TransformValue.number)
         case .whole:
             text.contains(".") ? nil : FixedNumber(text.utf8).map(TransformValue.number)
@@ -71,10 +62,10 @@ extension TransformParameter {
 
     private func isInRange(_ value: TransformValue) -> Bool {
         switch (kind, value) {
-        case (.number(let range), .number(let number)), (.whole(let range), .number(let number)):
-            Self.contains(range, number)
-        case (.fineNumber(let range), .number(let number)):
+        case (.number(let range), .number(let number)):
             range.contains(number)
+        case (.whole(let range), .number(let number)):
+            Self.contains(range, number)
         case (.length(let range), .length(let length)), (.lengthOr(let range, _), .length(let length)):
             Self.contains(range, length)
         case (.size, .size(let size)):
@@ -105,8 +96,6 @@ extension TransformParameter.Kind {
         switch self {
         case .number(let range):
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
-        case .fineNumber(let range):
-            "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
         case .whole(let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .length(let range):
@@ -135,7 +124,7 @@ extension TransformParameter.Kind {
     /// The kind's short name in the reference.
     var label: String {
         switch self {
-        case .number, .fineNumber: "number"
+        case .number: "number"
         case .whole: "integer"
         case .length, .lengthOr: "length"
         case .size: "size"

@@ -81,12 +81,9 @@ struct TransformParser {
             throw TransformError(
                 .emptyValue, operation: reading.operation, parameter: parameter.name, at: value.position)
         }
-        switch parameter.value(from: value.text) {
-        case .success(let value):
-            reading.given[parameter.name] = value
-        case .failure(let error):
+        do { reading.given[parameter.name] = try parameter.value(from: value.text) } catch {
             throw TransformError(
-                error.problem, operation: reading.operation, parameter: parameter.name, at: value.position)
+                error, operation: reading.operation, parameter: parameter.name, at: value.position)
         }
     }
 

@@ -40,7 +40,7 @@ package struct FormatsConfiguration: SettingGroup {
             """)
     }
 
-    private static let writable = ImageFormat.allCases.filter(\.row.isWritable).map(\.rawValue)
+    private static let writable = ImageFormat.allCases.filter { $0.row.isWritable }.map(\.rawValue)
 }
 
 extension ImageFormat: SettingValue {

@@ -14,11 +14,10 @@ package struct SourceReport {
     package init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
         self.header = header
         byteCount = source.count
-        samples = try VipsCoder.sampleFacts(of: source, as: header.format)
+        samples = try header.format.coder.loaded(source, .primary).sampleFacts
         timing =
             try header.isAnimation
-            ? VipsCoder.timing(of: source, as: header.format)
-            : AnimationTiming(delays: [], loop: 0)
+            ? header.format.coder.timing(of: source) : AnimationTiming(delays: [], loop: 0)
         picture = try Self.smallPicture(of: source, header)
     }
 

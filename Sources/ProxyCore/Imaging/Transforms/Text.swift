@@ -15,7 +15,7 @@ package struct Text: ImageTransforming {
     private static let text = TransformParameter(
         "text", .text(limit: limit), .absent, "The text; what the grammar does not allow goes into text64.")
     private static let size = TransformParameter(
-        "size", .length(1...2_000), .value(.length(.pixels(FixedNumber(24)))), isScaled: true,
+        "size", .length(1...2_000), .value(.length(.pixels(24))), isScaled: true,
         "The letters' size (of an em); a percentage is of the picture's height.")
     private static let font = TransformParameter(
         "font", .text(limit: 100), .value(.text("sans")),

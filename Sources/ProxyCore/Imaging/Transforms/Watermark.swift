@@ -14,7 +14,7 @@ package struct Watermark: ImageTransforming {
         "scale", .number(0...1), .absent,
         "Its size: it fits inside this share of the picture's sides; its own size when absent.")
     private static let opacity = TransformParameter(
-        "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
+        "opacity", .number(0...1), .value(.number(1)), "Multiplies its alpha.")
     private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
 
     package let arguments: TransformArguments

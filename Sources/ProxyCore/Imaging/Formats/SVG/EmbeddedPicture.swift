@@ -22,27 +22,11 @@ struct EmbeddedPicture {
         let type = reference[..<comma].filter { $0 != 0x20 }.map(Self.lowered)
         let plain = Self.percentDecoded(reference[(comma + 1)...])
         let file = type.suffix(Self.encoding.count).elementsEqual(Self.encoding) ? Self.decoded(plain) : plain
-        guard let pixels = unsafe file.withUnsafeBytes({ unsafe Self.pixels(of: $0) }) else { return nil }
-        self.pixels = pixels
-    }
-
-    /// The number of pixels of a file; nil for one that is damaged or of another format.
-    private static func pixels(of file: UnsafeRawBufferPointer) -> Int? {
-        switch unsafe ImageFormat(sniffing: Array(file.prefix(ImageFormat.sniffLength))) {
-        case .jpeg:
-            let scans = unsafe JPEGScans(of: file)
-            guard scans.count <= JPEGScans.limit, scans.leastBytes <= file.count else { return nil }
-            return scans.pixels
-        case .png:
-            // The reason is dropped: which of its texts was too long.
-            guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
-            var chunks = unsafe PNGChunks(file)
-            guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else {
-                return nil
-            }
-            return chunks.number(at: header.body.lowerBound) * chunks.number(at: header.body.lowerBound + 4)
-        default: return nil
+        let format = ImageFormat(sniffing: file)
+        guard let pixels = unsafe file.withUnsafeBytes({ unsafe format?.coder.embeddedPixels(of: $0) }) else {
+            return nil
         }
+        self.pixels = pixels
     }
 
     private static func lowered(_ byte: UInt8) -> UInt8 {

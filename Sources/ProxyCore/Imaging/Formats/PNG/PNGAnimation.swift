@@ -96,7 +96,7 @@ struct PNGAnimation: FramedAnimation, Equatable {
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8] {
         let frame = frames[index]
         var bytes = PNGChunks.signature
-        let sides = [frame.place.size.width, frame.place.size.height].flatMap { Self.big($0) }
+        let sides = [frame.place.size.width, frame.place.size.height].flatMap(bigEndian)
         let rest = unsafe Array(file[header.dropFirst(8)])
         Self.append("IHDR", sides + rest, to: &bytes)
         for range in shared { unsafe bytes += file[range] }
@@ -109,14 +109,10 @@ struct PNGAnimation: FramedAnimation, Equatable {
     }
 
     private static func append(_ name: String, _ body: [UInt8], to bytes: inout [UInt8]) {
-        bytes += big(body.count)
+        bytes += bigEndian(body.count)
         let start = bytes.count
         bytes += Array(name.utf8)
         bytes += body
-        bytes += big(Int(PNGChecksum.of(bytes[start...])))
-    }
-
-    private static func big(_ value: Int) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        bytes += bigEndian(Int(PNGChecksum.of(bytes[start...])))
     }
 }

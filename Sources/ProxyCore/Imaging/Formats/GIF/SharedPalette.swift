@@ -45,13 +45,7 @@ struct SharedPalette {
     }
 
     private static func reopened(_ encoded: borrowing EncodedImage) throws(ImagingError) -> VipsImage {
-        let source = unsafe encoded.withBytes { bytes in
-            unsafe VipsSource.filled(count: bytes.count) { memory in
-                unsafe memory.copyMemory(from: bytes)
-                return true
-            }
-        }
-        guard let source else { throw .outOfMemory("a palette") }
+        guard let source = VipsSource.copy(of: encoded) else { throw .outOfMemory("a palette") }
         return try VipsCoder.open(source, as: .gif, frames: .primary, shrink: .none)
     }
 

@@ -11,7 +11,7 @@ enum DrawingSize {
 
     /// Returns the text with its first element's width and height in pixels; nil if they use no other unit.
     static func inPixels(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let start = unsafe ImageFormat.drawingStart(text.prefix(ImageFormat.sniffLength)) else {
+        guard let start = unsafe SVG.elementStart(Array(text.prefix(ImageFormat.sniffLength))[...]) else {
             return nil
         }
         var tag = unsafe Tag(Array(text[start...].prefix(tagLimit)))

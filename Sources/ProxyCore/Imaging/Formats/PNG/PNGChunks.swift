@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CVips
+
 /// Iterates over the complete chunks of a PNG file (PNG third edition §5.3).
 @safe struct PNGChunks {
     /// The file.
@@ -115,7 +117,8 @@ extension PNGChunks {
             if texted.contains(chunk.name) { texts += 1 }
             guard let packed = chunks.packedPart(of: chunk) else { continue }
             let part = unsafe UnsafeRawBufferPointer(rebasing: file[packed])
-            left -= unsafe PackedBytes.unpackedLength(of: part, atMost: left)
+            // A little beyond the limit is enough to know; a damaged stream ends at the damage.
+            left -= unsafe Int(shim_unpacked_length(part.baseAddress, part.count, left + 1))
             guard left >= 0 else { throw .badImageData("text or a profile unpacks to too much") }
         }
         guard texts <= textLimit else { throw .badImageData("too many chunks of text") }
@@ -150,13 +153,19 @@ extension PNGChunks {
         }
         return start < chunk.body.upperBound ? start..<chunk.body.upperBound : nil
     }
+}
 
-    /// The EXIF block of a file, at any position; nil if there is none.
-    static func exif(of file: UnsafeRawBufferPointer) -> [UInt8]? {
-        var chunks = unsafe PNGChunks(file)
-        while let chunk = chunks.next() {
-            if chunk.name == .exif { return unsafe Array(file[chunk.body]) }
+/// CRC-32 as PNG defines it (PNG third edition, annex D).
+enum PNGChecksum {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
+    }
+
+    /// The checksum of a chunk's name and data; O(bytes).
+    static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        let table = table
+        return ~bytes.reduce(UInt32.max) { sum, byte in
+            table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8
         }
-        return nil
     }
 }

@@ -46,7 +46,7 @@ struct AV1SequenceHeader: Equatable {
     }
 
     private init?(_ body: BoxReader) {
-        var bits = Bits(body)
+        var bits = BitReader(body, isHighestFirst: true)
         let profile = bits.take(3)
         bits.skip(1)
         let isReduced = bits.flag()
@@ -76,7 +76,7 @@ struct AV1SequenceHeader: Equatable {
     private static let sRGB = [1, 13, identityMatrix]
 
     /// Skips timing and operating points.
-    private static func skipOperation(_ bits: inout Bits) {
+    private static func skipOperation(_ bits: inout BitReader) {
         var delayLength: Int?
         if bits.flag() {
             bits.skip(64)
@@ -96,7 +96,7 @@ struct AV1SequenceHeader: Equatable {
     }
 
     /// Skips the fields for moving pictures.
-    private static func skipTools(_ bits: inout Bits) {
+    private static func skipTools(_ bits: inout BitReader) {
         bits.skip(4)
         let hasOrder = bits.flag()
         if hasOrder { bits.skip(2) }
@@ -104,38 +104,15 @@ struct AV1SequenceHeader: Equatable {
         if mayBeScreen, !bits.flag() { bits.skip(1) }
         if hasOrder { bits.skip(3) }
     }
+}
 
-    /// The bits of a unit, each byte's highest bit first; zeros after its end.
-    private struct Bits {
-        private var bytes: BoxReader
-        private var byte = 0
-        private var left = 0
-        private(set) var isExhausted = false
+extension BitReader {
+    fileprivate mutating func flag() -> Bool { take(1) == 1 }
 
-        init(_ bytes: BoxReader) { self.bytes = bytes }
-
-        mutating func flag() -> Bool {
-            if left == 0 {
-                let next = bytes.number(1)
-                isExhausted = isExhausted || next == nil
-                byte = next ?? 0
-                left = 8
-            }
-            left -= 1
-            return byte >> left & 1 == 1
-        }
-
-        mutating func take(_ count: Int) -> Int {
-            (0..<count).reduce(0) { value, _ in value << 1 | (flag() ? 1 : 0) }
-        }
-
-        mutating func skip(_ count: Int) { for _ in 0..<count { _ = flag() } }
-
-        /// Skips a number whose length is given by leading zeros (§4.10.3).
-        mutating func skipUnary() {
-            var zeros = 0
-            while !isExhausted, zeros < 32, !flag() { zeros += 1 }
-            if zeros < 32 { skip(zeros) }
-        }
+    /// Skips a number whose length is given by leading zeros (§4.10.3).
+    fileprivate mutating func skipUnary() {
+        var zeros = 0
+        while !isExhausted, zeros < 32, !flag() { zeros += 1 }
+        if zeros < 32 { skip(zeros) }
     }
 }
