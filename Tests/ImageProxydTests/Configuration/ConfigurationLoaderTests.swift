@@ -9,6 +9,7 @@ import Testing
 @testable import Loading
 @testable import Origins
 @testable import Primitives
+@testable import URLs
 
 @Suite("Configuration")
 struct ConfigurationLoaderTests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Testing
 
 @testable import ImageProxyd
@@ -62,7 +63,7 @@ struct JSONParserTests {
 
     @Test("Every prefix of a file ends in an error, never in a crash")
     func prefixes() throws {
-        let text = Array(ConfigurationLoader.defaults.pretty().utf8)
+        let text = Array(ProxyConfiguration.defaults.pretty().utf8)
         for count in 0..<text.count {
             var parser = JSONParser(Array(text.prefix(count)))
             #expect(throws: JSONSyntaxError.self) { try parser.parse() }
