@@ -57,7 +57,9 @@ final class Routes: Sendable {
             response.note = ExchangeNote(path: InlineText("*"))
             return .now(response)
         }
-        guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
+        guard route != .other, route != .metrics || showsMetrics else {
+            return .now(Self.notFound(request, route))
+        }
         switch request.method {
         case .get, .head: break
         case .options:
@@ -109,10 +111,12 @@ final class Routes: Sendable {
     /// The methods of every route.
     private static let allowed = "GET, HEAD, OPTIONS"
 
-    private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
+    private static func notFound(_ request: HTTPRequest, _ route: Metric.Route = .other) -> HTTPResponse {
         let document = ProblemDocument(
             status: 404, code: "not_found", title: "There is nothing at this path",
-            detail: "images are at /img?url=…, what is known of one at /info?url=…")
+            detail: route == .metrics
+                ? "/metrics is on the admin listener (admin.listen), since other clients can reach this one"
+                : "images are at /img?url=…, what is known of one at /info?url=…")
         var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
         response.note = ExchangeNote(
             document,

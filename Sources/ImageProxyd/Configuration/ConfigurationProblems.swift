@@ -119,11 +119,17 @@ extension ProxyConfiguration {
             problems.refuse(
                 "cache.disk.readOnlyPaths", text: path, allowed: "another folder than cache.disk.directory")
         }
-        for (name, value) in fetch.headers.sorted(by: { $0.key < $1.key })
-        where !FetchConfiguration.isField(name, value) {
-            problems.refuse(
-                "fetch.headers.\(name)", value,
-                allowed: "a field name (RFC 9110 §5.1) with printable ASCII as its value")
+        for (name, value) in fetch.headers.sorted(by: { $0.key < $1.key }) {
+            if !FetchConfiguration.isField(name, value) {
+                problems.refuse(
+                    "fetch.headers.\(name)", value,
+                    allowed: "a field name (RFC 9110 §5.1) with printable ASCII as its value")
+            } else if !FieldSyntax.mayBeConfigured(name) {
+                let setting = ["user-agent": "fetch.userAgent", "via": "fetch.via"][name.lowercased()]
+                problems.report(
+                    "fetch.headers.\(name)",
+                    setting.map { "is set by \($0)" } ?? "the daemon sets this field itself for each request")
+            }
         }
         if !fetch.proxy.isEmpty, !security.trustFetchProxy {
             problems.refuse(
@@ -159,6 +165,7 @@ extension ProxyConfiguration {
         }
         let parser = parser(policy: unrestrictedPolicy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
+            if name.isEmpty { problems.report("presets", "a preset without a name can't be requested") }
             for error in parser.problems(of: preset, followsHints: http.clientHints) {
                 let parameter = PipelineError(error).parameter.map { ".\($0.name)" } ?? ""
                 problems.report("presets.\(name)\(parameter)", statement(of: error))

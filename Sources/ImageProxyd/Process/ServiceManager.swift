@@ -17,8 +17,14 @@ struct ServiceManager: Sendable {
     }
 
     /// A message could not be sent; an error of errno(3).
-    struct Failure: Error, Sendable, Hashable {
+    struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         var code: Int32
+
+        /// The reason, and the variable that says where the service manager is.
+        var description: String {
+            // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
+            "NOTIFY_SOCKET: \(unsafe String(cString: strerror(code)))"
+        }
     }
 
     /// What the daemon reports.

@@ -31,6 +31,7 @@ extension PipelineError {
         case .signatureMismatch(hasKeys: true): self = .signatureMismatch
         case .signatureMismatch(hasKeys: false):
             self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
+                .saying("this daemon has no key in security.keys: no signature can fit")
         case .optionForbidden(let name):
             self = Self.optionForbidden
                 .saying("'\(name)' is for signed URLs, or where the configuration allows it")
@@ -51,6 +52,7 @@ extension PipelineError {
         case .nameForbidden: self = Self.nameForbidden.because(reason("its addresses are private or denied"))
         case .redirectForbidden(let text, _):
             self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))
+                .saying("the source redirects to a URL that is not allowed")
         case .unreachable(let text): self = Self.upstreamUnreachable.because(reason(text))
         case .disconnected(let text): self = Self.upstreamDisconnected.because(reason(text))
         case .tlsFailed(let text): self = Self.tlsFailed.because(reason(text))

@@ -123,8 +123,10 @@ extension ImageRequestParser {
         case let name?:
             guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
                 let allowed = ["auto", "source"] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+                let hint = name == ImageFormat.jxl.rawValue ? "; jxl only where formats.decode names it" : ""
                 throw .invalidParameter(
-                    name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
+                    name: "format", position: 0,
+                    reason: "must be one of \(allowed.joined(separator: ", "))\(hint)")
             }
             return .explicit(format)
         }

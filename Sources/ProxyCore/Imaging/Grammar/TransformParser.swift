@@ -52,7 +52,7 @@ struct TransformParser {
         return try type.init(
             TransformArguments(
                 operation: type.name, parameters: type.parameters, given: reading.given,
-                positionalCount: reading.nextPosition, at: part.position))
+                positionalCount: reading.nextPosition, at: part.position, places: reading.places))
     }
 
     /// Whether a word is a value of some operation.

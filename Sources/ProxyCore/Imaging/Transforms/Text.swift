@@ -19,7 +19,7 @@ package struct Text: ImageTransforming {
         "The letters' size (of an em); a percentage is of the picture's height.")
     private static let font = TransformParameter(
         "font", .text(limit: 100), .value(.text("sans")),
-        "A font family that is installed, with a style if wanted: DejaVu_Serif_Bold.")
+        "A font family that is installed, else the nearest; with a style if wanted: DejaVu_Serif_Bold.")
     private static let color = TransformParameter(
         "color", .color, .value(.color(.black)), "The letters' colour.")
     private static let encodedText = TransformParameter(
