@@ -283,7 +283,9 @@ struct ImageRequestParserTests {
                 "\(url)&format=jxl",
                 .invalidParameter(
                     name: "format", position: 0,
-                    reason: "must be one of auto, source, jpeg, png, webp, avif, gif, tiff")
+                    reason:
+                        "must be one of auto, source, jpeg, png, webp, avif, gif, tiff; jxl only where formats.decode names it"
+                )
             ),
             (
                 "\(url)&transform=resize:60x,watermark:logo",
