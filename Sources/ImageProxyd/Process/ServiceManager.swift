@@ -41,12 +41,6 @@ struct ServiceManager: Sendable {
         try notify("STOPPING=1")
     }
 
-    /// Sets the line of `systemctl status`.
-    @discardableResult
-    func status(_ text: String) throws(Failure) -> Bool {
-        try notify("STATUS=\(oneLine(text))")
-    }
-
     /// Reports that the daemon is alive; must be sent more often than `watchdogInterval`, and only after a
     /// check.
     @discardableResult

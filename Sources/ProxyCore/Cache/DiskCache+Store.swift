@@ -24,9 +24,6 @@ package final class StagedEntry: Sendable {
         self.kind = kind
         self.keyText = keyText
     }
-
-    /// The same file as the destination of a partial body.
-    package var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
 }
 
 extension DiskCache {

@@ -25,43 +25,9 @@ package enum Metric {
         package var isHit: Bool { self == .memory || self == .disk || self == .stale }
     }
 
-    /// A cache's tier.
-    package enum Tier: Int, CaseIterable, MetricLabels {
-        case memory, disk
-    }
-
-    /// What is stored: bytes as the origin sent them, or bytes made from them.
-    package enum Kind: Int, CaseIterable, MetricLabels {
-        case original, result
-    }
-
-    /// The result of a look-up.
-    package enum LookUp: Int, CaseIterable, MetricLabels {
-        case hit, stale, miss
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["outcome"] }
-    }
-
-    /// Why an entry was removed.
-    package enum Eviction: Int, CaseIterable, MetricLabels {
-        case size, count, age, purge, replaced, pressure
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["reason"] }
-    }
-
     /// What several requests shared.
     package enum Flight: Int, CaseIterable, MetricLabels {
         case fetch, transform
-    }
-
-    /// Classes of failed URLs, as in `failedURLs.ttl`.
-    package enum Failure: Int, CaseIterable, MetricLabels {
-        case notFound, clientError, notAnImage, badImage, connection, unanswered, retryAfter
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["class"] }
     }
 
     /// How a fetch ended.
@@ -107,22 +73,6 @@ package enum Metric {
 
         /// The labels' names, in order.
         package static var names: [String] { ["outcome"] }
-    }
-
-    /// The states of a worker.
-    package enum WorkerState: Int, CaseIterable, MetricLabels {
-        case starting, idle, busy
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["state"] }
-    }
-
-    /// Why a worker was replaced.
-    package enum Restart: Int, CaseIterable, MetricLabels {
-        case crash, timeout, memory, recycled
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["reason"] }
     }
 
     /// A status code of HTTP.

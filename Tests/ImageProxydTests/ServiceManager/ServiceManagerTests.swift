@@ -16,8 +16,6 @@ struct ServiceManagerTests {
 
             #expect(try manager.ready(status: "serving\nWATCHDOG=1"))
             #expect(socket.receive() == "READY=1\nSTATUS=serving WATCHDOG=1")
-            #expect(try manager.status("3 requests in flight"))
-            #expect(socket.receive() == "STATUS=3 requests in flight")
             #expect(try manager.reloading(monotonicMicroseconds: 42))
             #expect(socket.receive() == "RELOADING=1\nMONOTONIC_USEC=42")
             #expect(try manager.watchdog())

@@ -22,8 +22,6 @@ package struct DiskTally: Sendable, Equatable {
     package var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
     /// All entries.
     package var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
-    /// Bytes as origins sent them.
-    package var originals: Amount { self[.original] }
     /// Bytes made from them.
     package var results: Amount { self[.result] }
 

@@ -62,9 +62,6 @@ package enum Gravity: Sendable, Hashable {
             ? .attention : word == "entropy" ? .entropy : compass[word] ?? .compass(0.5, 0.5)
     }
 
-    /// Whether the position depends on the pixels.
-    var readsPixels: Bool { self == .attention || self == .entropy }
-
     /// The position of a rectangle of `wanted` in a picture of `size`; nil if it depends on the pixels.
     func rectangle(of wanted: PixelSize, in size: PixelSize) -> PixelRectangle? {
         let spareX = size.width - wanted.width

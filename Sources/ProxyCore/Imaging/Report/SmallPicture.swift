@@ -19,7 +19,4 @@ struct SmallPicture: Equatable {
         self.height = height
         self.samples = samples
     }
-
-    /// Whether any pixel is not opaque.
-    var hasAlpha: Bool { stride(from: 3, to: samples.count, by: 4).contains { samples[$0] != .max } }
 }
