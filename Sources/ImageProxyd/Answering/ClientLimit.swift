@@ -22,13 +22,8 @@ struct ClientLimit: Sendable {
     /// - Throws: `tooManyRequests`.
     func check(_ request: HTTPRequest) throws(PipelineError) {
         guard let limiter, let client = ClientID(request.client) else { return }
-        guard case .refused(let seconds) = limiter.admit(client, at: Self.now) else { return }
+        guard case .refused(let seconds) = limiter.admit(
+                client, at: SystemTime.nanoseconds(of: CLOCK_MONOTONIC_COARSE)) else { return }
         throw .tooManyRequests(retryAfter: seconds)
-    }
-
-    private static var now: Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

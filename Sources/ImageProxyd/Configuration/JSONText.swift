@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension JSONValue {
     /// Writes the value on one line.
     var compact: String {
@@ -8,10 +10,10 @@ extension JSONValue {
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
         case .number(let value): "\(value)"
-        case .string(let value): quoted(value)
+        case .string(let value): value.jsonQuoted
         case .array(let values): "[" + values.map(\.compact).joined(separator: ", ") + "]"
         case .object(let members):
-            "{" + members.map { "\(quoted($0.name)): \($0.value.compact)" }.joined(separator: ", ") + "}"
+            "{" + members.map { "\($0.name.jsonQuoted): \($0.value.compact)" }.joined(separator: ", ") + "}"
         }
     }
 
@@ -19,26 +21,7 @@ extension JSONValue {
     func pretty(indentation: String = "") -> String {
         guard case .object(let members) = self, !members.isEmpty else { return compact }
         let inner = indentation + "  "
-        let lines = members.map { inner + quoted($0.name) + ": " + $0.value.pretty(indentation: inner) }
+        let lines = members.map { inner + $0.name.jsonQuoted + ": " + $0.value.pretty(indentation: inner) }
         return "{\n" + lines.joined(separator: ",\n") + "\n" + indentation + "}"
     }
-}
-
-/// Writes a JSON string, escaping only what must be escaped.
-private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": result += "\\\""
-        case "\\": result += "\\\\"
-        case "\n": result += "\\n"
-        case "\t": result += "\\t"
-        case "\r": result += "\\r"
-        case _ where scalar.value < 0x20:
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result + "\""
 }

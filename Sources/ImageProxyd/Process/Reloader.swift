@@ -3,6 +3,7 @@
 internal import CLinux
 internal import Glibc
 internal import Logging
+import Primitives
 import Synchronization
 
 /// Reads the settings again at a reload, and applies what can change without a restart.
@@ -33,7 +34,8 @@ final class Reloader: Sendable {
     /// Reads, checks and swaps; reports the result to the log and the service manager.
     func reload() {
         service.report(to: logger) { () throws(ServiceManager.Failure) in
-            try service.reloading(monotonicMicroseconds: Self.microseconds)
+            try service.reloading(
+                monotonicMicroseconds: UInt64(SystemTime.nanoseconds(of: CLOCK_MONOTONIC) / 1_000))
         }
         var status = "serving"
         do {
@@ -65,11 +67,5 @@ final class Reloader: Sendable {
         logger.notice("reloaded: \(changes); keys, credentials and pictures were read again")
         guard !plan.waiting.isEmpty else { return }
         logger.warning("these need a restart: \(plan.waiting.joined(separator: ", "))")
-    }
-
-    private static var microseconds: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
     }
 }

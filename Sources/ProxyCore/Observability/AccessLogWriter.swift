@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Primitives
 import Synchronization
 
 /// The thread that formats and writes the access log.
@@ -152,13 +153,9 @@ private struct ClockOffset {
     let nanoseconds: Int64
 
     static func now() -> ClockOffset {
-        ClockOffset(nanoseconds: read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC))
-    }
-
-    private static func read(_ clock: Int32) -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        ClockOffset(
+            nanoseconds: SystemTime.nanoseconds(of: CLOCK_REALTIME)
+                - SystemTime.nanoseconds(of: CLOCK_MONOTONIC))
     }
 
     func milliseconds(of monotonic: UInt64) -> Int64 {

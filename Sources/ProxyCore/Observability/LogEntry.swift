@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// An entry of a log: severity, message, and values by name.
 package struct LogEntry: Sendable, Hashable {
     /// When it happened, in milliseconds since 1970.
@@ -85,7 +87,7 @@ extension LogEntry {
         for field in fields {
             switch field.value {
             case .number(let number): line += " \(field.name)=\(number)"
-            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : LogEntry.quoted(text))"
+            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : text.jsonQuoted)"
             }
         }
         return line + "\n"
@@ -95,11 +97,11 @@ extension LogEntry {
 
     private var jsonLine: String {
         var line = "{\"time\":\"\(timestamp(milliseconds))\",\"level\":\"\(level.rawValue)\""
-        line += ",\"message\":\(LogEntry.quoted(cutMessage))"
+        line += ",\"message\":\(cutMessage.jsonQuoted)"
         for field in fields {
             switch field.value {
-            case .number(let number): line += ",\(LogEntry.quoted(field.name)):\(number)"
-            case .text(let text): line += ",\(LogEntry.quoted(field.name)):\(LogEntry.quoted(text))"
+            case .number(let number): line += ",\(field.name.jsonQuoted):\(number)"
+            case .text(let text): line += ",\(field.name.jsonQuoted):\(text.jsonQuoted)"
             }
         }
         return line + "}\n"
@@ -155,7 +157,7 @@ private func isPlain(_ text: String) -> Bool {
 
 /// The message with line breaks and other control characters escaped: one entry stays one line.
 private func unbroken(_ text: String) -> String {
-    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : LogEntry.quoted(text)
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : text.jsonQuoted
 }
 
 extension LogEntry {
@@ -166,28 +168,10 @@ extension LogEntry {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case ..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                result += scalar.jsonEscape
             default: result.unicodeScalars.append(scalar)
             }
         }
         return result
-    }
-
-    /// A JSON string; text lines use the same form.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x22: result += "\\\""
-            case 0x5C: result += "\\\\"
-            case 0x0A: result += "\\n"
-            case ..<0x20, 0x7F...0x9F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Primitives
 
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
 ///
@@ -63,13 +64,8 @@ package struct ProcessMetrics: Sendable {
     }
 
     /// When the machine was started, in seconds since 1970; read once, so that the start time is constant.
-    private static let bootTime = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
-
-    private static func seconds(_ clock: Int32) -> Double {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
-    }
+    private static let bootTime =
+        Double(SystemTime.nanoseconds(of: CLOCK_REALTIME) - SystemTime.nanoseconds(of: CLOCK_BOOTTIME)) / 1e9
 
     /// Parses the text of /proc/self/stat; nil if it is not in the format of proc(5).
     static func facts(stat: String, bootTime: Double, ticksPerSecond: Int, pageSize: Int) -> Facts? {
@@ -112,18 +108,7 @@ package struct ProcessMetrics: Sendable {
     }
 
     private static func contents(of path: String) -> String? {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var text: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes {
-                unsafe read(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count == 0 ? String(decoding: text, as: UTF8.self) : nil }
-            text += piece[..<count]
-        }
+        // Lost: why a file of /proc can't be read; its metrics are then missing.
+        (try? FileIO.contents(of: path, atMost: .mebibytes(1))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -37,8 +37,9 @@ package final class ImagePipeline: Sendable {
     let lastPrivateID = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<RefreshLimiter>
-    /// Large originals of which something has been made.
-    let firstSizes: Mutex<FirstSizeTable>
+    /// Large originals of which something has been made since the start, so that the second size is known as such; by the
+    /// keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second size.
+    let firstSizes = Mutex(EvictionRing<CacheKey, Rendition.SourceFacts>(scanLimit: 64))
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>
 
@@ -97,7 +98,6 @@ package final class ImagePipeline: Sendable {
         self.clock = clock
         let bounds = freshness.refreshBounds
         refreshes = Mutex(RefreshLimiter(limit: bounds.limit, pause: bounds.pause))
-        firstSizes = Mutex(FirstSizeTable(capacity: configuration.intermediates.configuration.originals))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }

@@ -8,7 +8,6 @@ import URLs
 /// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
-    var preset: String?
     var delivery = Delivery()
     /// Options of a preset, which the operator wrote.
     var presetOptions: ImageOptions = []
@@ -45,7 +44,7 @@ struct ImageParameters {
             draft.url = try sourceURL(value)
         },
         "url64": { (draft, value) throws(ImageRequestError) in
-            guard let bytes = Base64URL.decode(value.utf8),
+            guard let bytes = Base64.decodeURL(value.utf8),
                 let text = String(validating: bytes, as: UTF8.self)
             else {
                 throw .invalidParameter(
@@ -56,7 +55,8 @@ struct ImageParameters {
             }
             draft.url = try sourceURL(text)
         },
-        "preset": { (draft, value) throws(ImageRequestError) in draft.preset = value },
+        // Its parameters are read before the request's own.
+        "preset": { (_, _) throws(ImageRequestError) in },
         "transform": { (draft, value) throws(ImageRequestError) in draft.transform = value },
         "format": { (draft, value) throws(ImageRequestError) in draft.format = value },
         "quality": { (draft, value) throws(ImageRequestError) in

@@ -3,6 +3,7 @@
 import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 extension OwnedDescriptor {
     /// Reads `count` bytes from `offset`; fewer only at the end of the file.
@@ -12,8 +13,9 @@ extension OwnedDescriptor {
     func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            (initialized, code) = unsafe fill(
-                UnsafeMutableRawBufferPointer(buffer), at: offset, fromMemory: fromMemory)
+            (initialized, code) = unsafe FileIO.fill(
+                UnsafeMutableRawBufferPointer(buffer), from: raw, at: offset,
+                flags: fromMemory ? Self.nowait : 0)
         }
         guard code == 0 else { throw Self.readError(code) }
         return bytes
@@ -38,36 +40,10 @@ extension OwnedDescriptor {
     /// RWF_NOWAIT, which Glibc's module does not export.
     private static let nowait: Int32 = 0x8
 
-    /// Fills the buffer from `offset`; returns the number of bytes read, and errno if that ended before the
-    /// file did.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
-        let flags: Int32 = fromMemory ? Self.nowait : 0
-        var done = 0
-        while done < buffer.count {
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = unsafe linux_pread2(
-                raw, rest.baseAddress, rest.count, off_t(offset) + off_t(done), flags)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return (done, errno) }
-            guard count > 0 else { break }
-            done += count
-        }
-        return (done, 0)
-    }
-
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: [UInt8], at offset: Int64) throws(DiskCacheError) {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    raw, buffer.baseAddress?.advanced(by: done), buffer.count - done,
-                    off_t(offset) + off_t(done))
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw DiskCacheError("pwrite", code: errno) }
-            done += count
-        }
+        let code = unsafe bytes.withUnsafeBytes { unsafe FileIO.write($0, to: raw, at: offset) }
+        guard code == 0 else { throw DiskCacheError("pwrite", code: code) }
     }
 
     /// Writes both at the file's beginning, one after the other, without copying them together.
