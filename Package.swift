@@ -82,7 +82,7 @@ let package = Package(
 
         // From the bottom up.
         module("Primitives", imports: [], libraries: ["CLinux", crypto]),
-        module("URLs", imports: [], libraries: ["CCurl", "CLinux"]),
+        module("URLs", imports: ["Primitives"], libraries: ["CCurl", "CLinux"]),
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
         module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),

@@ -57,7 +57,7 @@ struct Components: Sendable {
             status: status, showsMetrics: try Self.showsMetrics(configuration),
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
-                cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
+                cache: CacheHandler(pipeline: pipeline, clock: SystemTime.coarseSeconds),
                 failed: FailedHandler(pipeline: pipeline), status: status),
             pipeline: pipeline, limit: limit)
     }
@@ -102,7 +102,7 @@ struct Components: Sendable {
         return ImagePipeline(
             tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,
             failures: failures, freshness: FreshnessPolicy(configuration: configuration.freshness),
-            configuration: rules, metrics: metrics, succeeding: predecessor, clock: Clock.now)
+            configuration: rules, metrics: metrics, succeeding: predecessor, clock: SystemTime.coarseSeconds)
     }
 
     private func imageHandler(
@@ -119,7 +119,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: Clock.now,
+            maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: SystemTime.coarseSeconds,
             reportError: { [logger] in logger.error("\($0)") })
     }
 

@@ -5,6 +5,7 @@ internal import HTTPServer
 import Loading
 import Observability
 import Pipeline
+import Primitives
 import Rendering
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
@@ -93,11 +94,11 @@ struct MetricSources {
 
     private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
-            let counts = failures.counts(at: Clock.now()).remembered
+            let counts = failures.counts(at: SystemTime.coarseSeconds()).remembered
             return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
         }
         metrics.failedURLHits.collect { [failures] in
-            let counts = failures.counts(at: Clock.now()).hits
+            let counts = failures.counts(at: SystemTime.coarseSeconds()).hits
             return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
         }
     }

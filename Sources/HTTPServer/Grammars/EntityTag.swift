@@ -37,14 +37,6 @@ public struct EntityTag: Sendable, Hashable {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// Whether both are strong and equal: the same bytes (RFC 9110 §8.8.3.2).
-    public func stronglyMatches(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && opaque == other.opaque
-    }
-
-    /// Whether both are equal, strong or not: equivalent (RFC 9110 §8.8.3.2).
-    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
-
     /// Hot path: finds a tag's opaque part, and where the tag ends; nil if there is no tag at `start`.
     static func read(_ octets: Span<UInt8>, from start: Int) -> (opaque: Range<Int>, end: Int)? {
         var index = start

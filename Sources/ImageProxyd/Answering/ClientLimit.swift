@@ -26,7 +26,7 @@ struct ClientLimit: Sendable {
         guard let limiter, let client = ClientID(request.client) else { return }
         guard
             case .refused(let seconds) = limiter.admit(
-                client, at: SystemTime.nanoseconds(CLOCK_MONOTONIC_COARSE))
+                client, at: SystemTime.nanoseconds(of: CLOCK_MONOTONIC_COARSE))
         else { return }
         throw .tooManyRequests(retryAfter: seconds)
     }

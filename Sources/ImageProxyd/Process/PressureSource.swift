@@ -18,7 +18,7 @@ struct PressureSource: Sendable, Equatable {
         if let path = environment["MEMORY_PRESSURE_WATCH"] {
             guard path != "/dev/null", !path.isEmpty else { return [] }
             let text = environment["MEMORY_PRESSURE_WRITE"] ?? ""
-            return [PressureSource(path: path, trigger: KeyText.base64(Array(text.utf8)[...]) ?? [])]
+            return [PressureSource(path: path, trigger: Base64.decode(text.utf8) ?? [])]
         }
         var paths = ["/proc/pressure/memory"]
         // The unified hierarchy's line is `0::/path`.

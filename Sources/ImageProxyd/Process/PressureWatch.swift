@@ -11,9 +11,6 @@ import Primitives
 /// Dispatch does not support urgent data (EPOLLPRI), by which PSI reports; so it watches an epoll descriptor
 /// that watches for that.
 final class PressureWatch: Sendable {
-    /// The path that is watched.
-    let path: String
-
     private let events: OwnedDescriptor
     private let file: OwnedDescriptor
     // Safe because Dispatch's objects may be used from any thread; only deinit does.
@@ -22,7 +19,7 @@ final class PressureWatch: Sendable {
     /// Watches the first candidate that can be watched; nil if none can.
     /// - Parameter alarm: called on one queue, each time.
     init?(_ candidates: [PressureSource], alarm: @escaping @Sendable () -> Void) {
-        guard let (file, path, isRegular) = Self.open(candidates) else { return nil }
+        guard let (file, isRegular) = Self.open(candidates) else { return nil }
         let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         events = OwnedDescriptor(owning: descriptor)
@@ -31,7 +28,6 @@ final class PressureWatch: Sendable {
         unsafe event.events = isRegular ? EPOLLPRI.rawValue : EPOLLIN.rawValue
         guard unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, file.raw, &event) == 0 else { return nil }
         self.file = file
-        self.path = path
         unsafe source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "memory pressure"))
         unsafe source.setEventHandler { [events, file] in
@@ -52,14 +48,14 @@ final class PressureWatch: Sendable {
         unsafe source.cancel()
     }
 
-    private static func open(_ candidates: [PressureSource]) -> (OwnedDescriptor, String, isRegular: Bool)? {
+    private static func open(_ candidates: [PressureSource]) -> (OwnedDescriptor, isRegular: Bool)? {
         for candidate in candidates {
             var facts = stat()
             guard unsafe stat(candidate.path, &facts) == 0 else { continue }
             let type = facts.st_mode & S_IFMT
             let file = type == S_IFSOCK ? connect(candidate.path) : openFile(candidate.path)
             guard let file, write(candidate.trigger, to: file) else { continue }
-            return (file, candidate.path, type == S_IFREG)
+            return (file, type == S_IFREG)
         }
         return nil
     }

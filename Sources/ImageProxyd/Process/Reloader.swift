@@ -33,7 +33,7 @@ final class Reloader: Sendable {
 
     /// Reads, checks and swaps; reports the result to the log and the service manager.
     func reload() {
-        let start = SystemTime.nanoseconds(CLOCK_MONOTONIC) / 1_000
+        let start = SystemTime.nanoseconds(of: CLOCK_MONOTONIC) / 1_000
         service.report(.reloading(monotonicMicroseconds: start), to: logger)
         var status = "serving"
         do {

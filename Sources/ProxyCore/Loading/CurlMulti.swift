@@ -11,7 +11,12 @@ final class CurlMulti {
     private let inbox: LoaderInbox
     private let counters: LoaderCounters
     private let connections = KnownConnections()
-    private var distrusted = DistrustedOrigins()
+    /// The origins that have lately sent bytes without a request, and until when each request to one has a connection of
+    /// its own.
+    ///
+    /// Such bytes are detected unless they arrive in the short time between a request and its acknowledgement. An attacker
+    /// is usually too early, and then has to wait for the next attempt.
+    private var distrusted = EvictionRing<SourceURL.Origin, ContinuousClock.Instant>(scanLimit: 64)
     private var rules: Transfer.Rules
     private var fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
@@ -24,6 +29,8 @@ final class CurlMulti {
     private var running: [UInt: UInt64] = [:]
     private var isStopping = false
 
+    /// The maximum number of origins that are distrusted at once.
+    private static let mostDistrusted = 1_024
     /// The longest wait without work, in case a wake-up is lost; a command ends the wait at once.
     private static let longestWait = Duration.seconds(60)
 
@@ -129,7 +136,7 @@ final class CurlMulti {
 
     private func begin(_ transfer: Transfer) {
         let now = ContinuousClock.now
-        transfer.beginHop(at: now, isAlone: distrusted.contains(transfer.url.origin, at: now))
+        transfer.beginHop(at: now, isAlone: distrusted.value(for: transfer.url.origin) ?? now > now)
         do throws(LoadError) { try rules.check(transfer.url) } catch {
             return conclude(transfer, .failure(error))
         }
@@ -196,7 +203,9 @@ final class CurlMulti {
 
     private func distrust(_ origin: SourceURL.Origin) {
         counters.count(\.taintedConnections)
-        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+        distrusted.store(
+            ContinuousClock.now + rules.configuration.distrust.duration, for: origin,
+            capacity: Self.mostDistrusted)
     }
 
     private func requeue(_ transfer: Transfer) {
@@ -227,8 +236,6 @@ final class CurlMulti {
     private func summary(of transfer: Transfer) -> LoadSummary {
         var summary = LoadSummary()
         summary.byteCount = transfer.bodyBytes
-        summary.redirects = transfer.redirects
-        summary.reusedConnection = transfer.handle?.didReuseConnection ?? false
         transfer.handle?.readTimes(into: &summary)
         return summary
     }

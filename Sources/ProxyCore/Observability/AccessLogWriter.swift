@@ -126,7 +126,7 @@ final class AccessLogWriter: Sendable {
     ) {
         guard !records.isEmpty else { return }
         // From the monotonic clock of the records to the time of day.
-        let offset = SystemTime.nanoseconds(CLOCK_REALTIME) - SystemTime.nanoseconds(CLOCK_MONOTONIC)
+        let offset = SystemTime.nanoseconds(of: CLOCK_REALTIME) - SystemTime.nanoseconds(of: CLOCK_MONOTONIC)
         func milliseconds(_ record: AccessRecord) -> Int64 {
             (Int64(clamping: record.finishedAt) + offset) / 1_000_000
         }

@@ -47,7 +47,7 @@ package struct ProcessMetrics: Sendable {
 
     /// When the machine was started, in seconds since 1970; read once, so that the start time is constant.
     private static let bootTime =
-        Double(SystemTime.nanoseconds(CLOCK_REALTIME) - SystemTime.nanoseconds(CLOCK_BOOTTIME))
+        Double(SystemTime.nanoseconds(of: CLOCK_REALTIME) - SystemTime.nanoseconds(of: CLOCK_BOOTTIME))
         / 1_000_000_000
 
     /// Parses the text of /proc/self/stat; nil if it is not in the format of proc(5).
@@ -92,11 +92,7 @@ package struct ProcessMetrics: Sendable {
 
     /// The text of a file of proc(5) that is shorter than a page.
     private static func contents(of path: String) -> String? {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var text = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe text.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-        return count > 0 ? String(decoding: text[..<count], as: UTF8.self) : nil
+        // Lost: why a file of /proc can't be read; its metrics are then missing.
+        (try? FileIO.contents(of: path, atMost: .mebibytes(1))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

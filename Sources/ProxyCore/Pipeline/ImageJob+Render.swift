@@ -169,7 +169,7 @@ extension ImageJob {
         let rule = pipeline.configuration.intermediates
         guard rule.admits(plan) else { return nil }
         let key = intermediateKey(record)
-        guard let original = pipeline.firstSizes.withLock({ $0.original(key.key) }),
+        guard let original = pipeline.firstSizes.withLock({ $0.value(for: key.key) }),
             rule.serves(plan, of: original), let size = rule.size(for: original),
             let target = tiers.newIntermediate(key, of: record, keeping: keeping)
         else { return nil }
@@ -182,9 +182,12 @@ extension ImageJob {
     private func noteFirstSize(
         _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
     ) async {
-        guard pipeline.configuration.intermediates.size(for: rendition.source) != nil else { return }
+        let rule = pipeline.configuration.intermediates
+        guard rule.size(for: rendition.source) != nil else { return }
         let key = intermediateKey(record)
-        pipeline.firstSizes.withLock { $0.note(rendition.source, key.key) }
+        pipeline.firstSizes.withLock {
+            $0.store(rendition.source, for: key.key, capacity: max(1, rule.configuration.originals))
+        }
         guard let staged = target?.staged, let written = rendition.intermediate else { return }
         let size = rendition.source.upright
         // Lost: why; the tier has counted it, and the next size is made from the original.

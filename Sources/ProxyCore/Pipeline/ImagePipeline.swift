@@ -38,8 +38,9 @@ package final class ImagePipeline: Sendable {
     let lastPrivateID = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<SourceLimiter>
-    /// Large originals of which something has been made.
-    let firstSizes: Mutex<FirstSizeTable>
+    /// Large originals of which something has been made since the start, so that the second size is known as such; by the
+    /// keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second size.
+    let firstSizes = Mutex(EvictionRing<CacheKey, Rendition.SourceFacts>(scanLimit: 64))
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>
 
@@ -98,7 +99,6 @@ package final class ImagePipeline: Sendable {
         self.clock = clock
         let limit = freshness.refreshBounds.limit
         refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.restingRefreshes))
-        firstSizes = Mutex(FirstSizeTable(capacity: configuration.intermediates.configuration.originals))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }

@@ -155,8 +155,6 @@ extension PipelineError {
     static let queueTimeout = PipelineError(
         503, "queue_timeout", "No place became free in time", cause: .daemon, retryAfter: 1, fetch: .queue,
         transform: .queue)
-    static let draining = PipelineError(
-        503, "draining", "The server is shutting down", cause: .daemon, retryAfter: 1)
     static let workerKilled = PipelineError(
         503, "worker_killed", "The image's worker was killed from outside", cause: .daemon, retryAfter: 1,
         transform: .crashed)

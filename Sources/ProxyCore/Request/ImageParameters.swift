@@ -8,7 +8,6 @@ import URLs
 /// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
-    var preset: String?
     var delivery = Delivery()
     /// The same of a preset, which the operator wrote.
     var presetDelivery = Delivery()
@@ -41,7 +40,7 @@ struct ImageParameters {
             parameters.url = try sourceURL(value)
         },
         "url64": { (parameters, value) throws(ImageRequestError) in
-            guard let bytes = Base64URL.decode(value.utf8),
+            guard let bytes = Base64.decodeURL(value.utf8),
                 let text = String(validating: bytes, as: UTF8.self)
             else {
                 throw .invalidParameter(
@@ -52,7 +51,8 @@ struct ImageParameters {
             }
             parameters.url = try sourceURL(text)
         },
-        "preset": { (parameters, value) throws(ImageRequestError) in parameters.preset = value },
+        // Its parameters are read before the request's own.
+        "preset": { (_, _) throws(ImageRequestError) in },
         "transform": { (parameters, value) throws(ImageRequestError) in parameters.transform = value },
         "format": { (parameters, value) throws(ImageRequestError) in parameters.format = value },
         "quality": { (parameters, value) throws(ImageRequestError) in

@@ -47,9 +47,7 @@ package final class RateLimiter<Client: Hashable & Sendable>: Sendable {
             let due = max(ring.value(for: client) ?? now, now)
             let wait = due - now - tolerance
             guard wait <= 0 else { return .refused(seconds: Int((wait + 999_999_999) / 1_000_000_000)) }
-            guard !ring.replace(due + interval, for: client) else { return .admitted }
-            if ring.count >= clientsPerShard { _ = ring.evict() }
-            _ = ring.insert(due + interval, for: client, cost: 1)
+            ring.store(due + interval, for: client, capacity: clientsPerShard)
             return .admitted
         }
     }

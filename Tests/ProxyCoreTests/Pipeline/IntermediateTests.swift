@@ -196,17 +196,6 @@ struct IntermediateTests {
                 == nil)
     }
 
-    @Test("The first size is recorded for a bounded number of originals")
-    func firstSizes() {
-        var firstSizes = FirstSizeTable(capacity: 3)
-        let original = Rendition.SourceFacts(format: .jpeg, width: 9, height: 9, frames: 1, hasAlpha: false)
-        let keys = (0..<5).map { CacheKey(high: 0, low: $0) }
-        for key in keys { firstSizes.note(original, key) }
-        firstSizes.note(original, keys[4])
-
-        #expect(keys.map { firstSizes.original($0) != nil } == [false, false, true, true, true])
-    }
-
     @Test("Alpha and orientation are kept in an intermediate")
     func alphaAndOrientation() async throws {
         let fixture = try fixture()

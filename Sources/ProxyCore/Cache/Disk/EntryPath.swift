@@ -14,14 +14,6 @@ package struct EntryID: Hashable, Sendable {
         let bits = key.low ^ (UInt64(kind.rawValue) << 63 | UInt64(kind.rawValue))
         return bits == 0 ? 1 : bits
     }
-
-    // swift-format-ignore: NoLeadingUnderscores
-    /// Hot path: what tables ask for, as a `CacheKey` answers it.
-    package func _rawHashValue(seed: Int) -> Int {
-        Int(
-            truncatingIfNeeded: TableHash.fold(
-                fingerprint ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
-    }
 }
 
 /// Builds the path of an entry's file below the folder: `results/ab/abcd…`, without a `String`.

@@ -79,10 +79,7 @@ final class FolderLock: Sendable {
     }
 
     private static func read(_ path: String) -> [UInt8] {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { return [] }
-        let file = OwnedDescriptor(owning: descriptor)
         // Lost: why the boot has no id; the folder is then never scanned because of a power loss.
-        return (try? file.read(maxContent, at: 0, fromMemory: false)) ?? []
+        (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
     }
 }

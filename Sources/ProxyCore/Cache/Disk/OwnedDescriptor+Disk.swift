@@ -3,6 +3,7 @@
 import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 extension OwnedDescriptor {
     /// RWF_NOWAIT, which Glibc's module does not export.
@@ -19,16 +20,16 @@ extension OwnedDescriptor {
         let flags = fromMemory ? Self.nowait : 0
         var code: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let read = unsafe linux_pread2(
-                    raw, buffer.baseAddress.map { unsafe $0 + done }, count - done,
-                    off_t(offset) + off_t(done), flags)
-                if read < 0 && errno == EINTR { continue }
-                if read < 0 { code = errno }
-                guard read > 0 else { return }
-                done += read
-                if once { return }
+            guard once else {
+                (done, code) = unsafe FileIO.fill(
+                    UnsafeMutableRawBufferPointer(buffer), from: raw, at: offset, flags: flags)
+                return
             }
+            let result = retryingOnInterrupt {
+                unsafe linux_pread2(raw, buffer.baseAddress, count, off_t(offset), flags)
+            }
+            if result < 0 { code = errno }
+            done = max(0, result)
         }
         guard code == 0 else {
             throw code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
@@ -38,17 +39,8 @@ extension OwnedDescriptor {
 
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: [UInt8], at offset: Int64) throws(DiskCacheError) {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    raw, buffer.baseAddress?.advanced(by: done), buffer.count - done,
-                    off_t(offset) + off_t(done))
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw DiskCacheError("pwrite", code: errno) }
-            done += count
-        }
+        let code = unsafe bytes.withUnsafeBytes { unsafe FileIO.write($0, to: raw, at: offset) }
+        guard code == 0 else { throw DiskCacheError("pwrite", code: code) }
     }
 
     /// Writes both at the file's beginning, one after the other, without copying them together.

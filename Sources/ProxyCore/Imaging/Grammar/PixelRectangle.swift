@@ -24,7 +24,4 @@ struct PixelRectangle: Sendable, Hashable {
         let bottom = max(top + size.height, other.top + other.size.height)
         return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
     }
-
-    /// Whether it covers an image of `bounds` exactly.
-    func covers(_ bounds: PixelSize) -> Bool { left == 0 && top == 0 && size == bounds }
 }

@@ -44,7 +44,7 @@ extension TransformParameter {
 
     /// Whether the text decodes to UTF-8 that can be drawn: no control characters but line breaks and tabs.
     private static func isText(_ text: Substring, atMost limit: Int) -> Bool {
-        guard let bytes = Base64URL.decode(text.utf8), bytes.count <= limit else { return false }
+        guard let bytes = Base64.decodeURL(text.utf8), bytes.count <= limit else { return false }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { return false }
         return decoded.unicodeScalars.allSatisfy { scalar in
             scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control

@@ -69,7 +69,7 @@ package struct Text: ImageTransforming {
     }
 
     private static func decoded(_ text: String) -> String {
-        String(decoding: Base64URL.decode(text.utf8) ?? [], as: UTF8.self)
+        String(decoding: Base64.decodeURL(text.utf8) ?? [], as: UTF8.self)
     }
 
     /// The canonical spelling of a text: plain if possible.
@@ -78,7 +78,7 @@ package struct Text: ImageTransforming {
             byte == UInt8(ascii: " ") || (byte != UInt8(ascii: "_") && TransformParser.isAllowed(byte))
         }
         guard isPlain else {
-            return [text.name: TransformValue?.none, encodedText.name: .text(Base64URL.encode(content.utf8))]
+            return [text.name: TransformValue?.none, encodedText.name: .text(Base64.encodeURL(content.utf8))]
         }
         let spelled = String(content.map { $0 == " " ? "_" : $0 })
         return [text.name: .text(spelled), encodedText.name: TransformValue?.none]
