@@ -264,13 +264,13 @@ extension FetchConfiguration {
         check.require(
             "fetch.userAgent", userAgent, isFieldValue(userAgent),
             allowed: "printable ASCII without line breaks")
-        check.require("fetch.via", via, isToken(via), allowed: "a token (RFC 9110 §5.6.2)")
+        check.require("fetch.via", via, via.isToken, allowed: "a token (RFC 9110 §5.6.2)")
         check.require(
             "fetch.proxy", proxy, proxy.isEmpty || Self.isProxy(proxy),
             allowed: "http://host:port, https://host:port or socks5h://host:port")
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             check.require(
-                "fetch.headers.\(name)", value, isToken(name) && isFieldValue(value),
+                "fetch.headers.\(name)", value, name.isToken && isFieldValue(value),
                 allowed: "a field name (RFC 9110 §5.1) with printable ASCII as its value")
         }
     }
@@ -383,14 +383,4 @@ private func isFieldValue(_ text: String) -> Bool {
 private func isOrigin(_ text: String) -> Bool {
     guard let url = try? SourceURL(parsing: text) else { return false }
     return url.normalized == text + "/"
-}
-
-/// Whether `text` is a token (RFC 9110 §5.6.2).
-private func isToken(_ text: String) -> Bool {
-    let marks = Set("!#$%&'*+-.^_`|~".utf8)
-    return !text.isEmpty
-        && text.utf8.allSatisfy {
-            marks.contains($0) || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                || (0x61...0x7A).contains($0)
-        }
 }
