@@ -17,10 +17,10 @@ extension HTTPSection {
         server.minSendRate = minSendRate.bytes
         server.requestTimeout = requestTimeout.duration
         server.drainGrace = drainGrace.duration
-        server.maxHeaderBytes = maxHeaderBytes.bytes
-        server.maxTargetBytes = maxTargetBytes.bytes
-        server.maxBodyBytes = maxBodyBytes.bytes
-        server.maxFieldLines = maxFieldLines
+        server.limits.headBytes = maxHeaderBytes.bytes
+        server.limits.targetBytes = maxTargetBytes.bytes
+        server.limits.contentBytes = maxBodyBytes.bytes
+        server.limits.fieldLines = maxFieldLines
         let proxies = trustedProxies.compactMap { Network($0) }
         server.isTrustedProxy = { peer in
             switch peer {

@@ -286,7 +286,7 @@ struct ConfigurationLoaderTests {
         let server = section.serverConfiguration(cores: 6)
 
         #expect(server.loops == 6)
-        #expect(server.maxHeaderBytes == 3_072)
+        #expect(server.limits.headBytes == 3_072)
         #expect(server.idleTimeout == .seconds(9))
         section.loops = 2
         #expect(section.serverConfiguration(cores: 6).loops == 2)
