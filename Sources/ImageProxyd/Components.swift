@@ -119,8 +119,8 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: SystemTime.coarseSeconds,
-            reportError: { [logger] in logger.error("\($0)") })
+            maxTargets: route == .img ? targets : targets / 8, targetShare: share,
+            clock: SystemTime.coarseSeconds, reportError: { [logger] in logger.error("\($0)") })
     }
 
     /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open

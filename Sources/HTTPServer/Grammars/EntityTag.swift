@@ -15,14 +15,6 @@ public struct EntityTag: Sendable, Hashable {
         guard self.opaque.allSatisfy(Self.isTagCharacter) else { return nil }
     }
 
-    /// Parses a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
-    public init?(_ text: some Sequence<UInt8>) {
-        let bytes = Array(text)
-        guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
-        isWeak = tag.lowerBound > 1
-        opaque = Array(bytes[tag])
-    }
-
     /// The tag as a field's value.
     public var fieldValue: FieldValue {
         var text: [UInt8] = []

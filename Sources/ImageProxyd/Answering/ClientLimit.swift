@@ -24,10 +24,8 @@ struct ClientLimit: Sendable {
     /// - Throws: `tooManyRequests`.
     func check(_ request: HTTPRequest) throws(PipelineError) {
         guard let limiter, let client = ClientID(request.client) else { return }
-        guard
-            case .refused(let seconds) = limiter.admit(
-                client, at: SystemTime.nanoseconds(of: CLOCK_MONOTONIC_COARSE))
-        else { return }
+        let now = SystemTime.nanoseconds(of: CLOCK_MONOTONIC_COARSE)
+        guard case .refused(let seconds) = limiter.admit(client, at: now) else { return }
         throw .tooManyRequests(retryAfter: seconds)
     }
 }

@@ -4,6 +4,7 @@ import Cache
 internal import Glibc
 import Observability
 import Origins
+import Primitives
 
 /// Problems with folders and files that `check-config` reports in advance, also when another user than the
 /// daemon's runs it.
@@ -46,10 +47,7 @@ enum FileCheck {
         return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IROTH == 0
     }
 
-    private static func reason() -> String {
-        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
-        unsafe String(cString: strerror(errno))
-    }
+    private static func reason() -> String { systemErrorText(errno) }
 }
 
 extension LogConfiguration {

@@ -44,8 +44,7 @@ struct DaemonLogHandler: LogHandler {
         if let error = event.error { fields.append(LogEntry.Field("error", "\(error)")) }
         let entry = LogEntry(
             milliseconds: SystemTime.nanoseconds(of: CLOCK_REALTIME) / 1_000_000,
-            level: LogConfiguration.Level(event.level), message: "\(event.message)",
-            fields: fields)
+            level: LogConfiguration.Level(event.level), message: "\(event.message)", fields: fields)
         // Lost when standard error or the journal is closed: there is nowhere left to report it.
         _ = sink.write(entry.bytes(as: format))
     }

@@ -99,7 +99,7 @@ final class CurlMulti {
         rules = Transfer.Rules(settings, lookUps: lookUps)
         fields = settings.fields
         queue.adopt(settings.configuration)
-        delayed.adopt(settings.configuration.retryDelay)
+        delayed.delay = settings.configuration.retryDelay
         set.keep(idleConnections: settings.idleConnections)
     }
 
@@ -158,8 +158,8 @@ final class CurlMulti {
     /// the next, up to half of the time to connect. Another call makes it continue at once.
     private func hasTriedAddresses() -> Bool {
         var hasTried = false
-        for id in running.values where transfers[id]?.hasTriedAddress == true {
-            transfers[id]?.hasTriedAddress = false
+        for id in running.values where transfers[id]?.hop.hasTriedAddress == true {
+            transfers[id]?.hop.hasTriedAddress = false
             hasTried = true
         }
         return hasTried
@@ -196,7 +196,6 @@ final class CurlMulti {
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
-            counters.count(\.redirects)
             requeue(transfer)
         }
     }
@@ -226,8 +225,7 @@ final class CurlMulti {
         transfer.endLookUp()
         guard let handle = transfer.handle else { return }
         counters.countHop(
-            reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
-            bytes: transfer.receivedBytes)
+            reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.hop.didOpenSocket)
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
@@ -235,7 +233,7 @@ final class CurlMulti {
 
     private func summary(of transfer: Transfer) -> LoadSummary {
         var summary = LoadSummary()
-        summary.byteCount = transfer.bodyBytes
+        summary.byteCount = transfer.hop.bodyBytes
         transfer.handle?.readTimes(into: &summary)
         return summary
     }
@@ -258,7 +256,7 @@ final class CurlMulti {
             end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
         }
         for id in running.values {
-            guard let transfer = transfers[id], let phase = transfer.passedDeadline(at: now) else { continue }
+            guard let transfer = transfers[id], let phase = transfer.clock?.check(at: now) else { continue }
             conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
         }
     }

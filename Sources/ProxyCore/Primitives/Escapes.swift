@@ -10,7 +10,9 @@ package func percentDecoded(_ text: some Sequence<UInt8>) -> (bytes: [UInt8], ma
     while place < text.count {
         if text[place] != UInt8(ascii: "%") {
             bytes.append(text[place])
-        } else if place + 2 < text.count, let high = hexDigit(text[place + 1]), let low = hexDigit(text[place + 2]) {
+        } else if place + 2 < text.count, let high = hexDigit(text[place + 1]),
+            let low = hexDigit(text[place + 2])
+        {
             bytes.append(high << 4 | low)
             place += 2
         } else {

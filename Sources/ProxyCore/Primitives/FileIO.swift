@@ -61,8 +61,7 @@ package enum FileIO {
         /// The reason alone.
         package var description: String {
             switch self {
-            // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
-            case .system(let code): unsafe String(cString: strerror(code))
+            case .system(let code): systemErrorText(code)
             case .notRegular: "no regular file"
             case .larger(let most): "larger than \(most)"
             }

@@ -82,3 +82,12 @@ struct EntityTagTests {
         #expect(!names)
     }
 }
+
+extension EntityTag {
+    /// Parses a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
+    init?(_ text: some Sequence<UInt8>) {
+        let bytes = Array(text)
+        guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
+        self.init(opaque: bytes[tag], isWeak: tag.lowerBound > 1)
+    }
+}

@@ -267,7 +267,7 @@ struct ConfigurationLoaderTests {
         let server = http.serverConfiguration(cores: 6)
 
         #expect(server.loops == 6)
-        #expect(server.maxHeaderBytes == 3_072)
+        #expect(server.limits.headBytes == 3_072)
         #expect(server.idleTimeout == .seconds(9))
         http.loops = 2
         #expect(http.serverConfiguration(cores: 6).loops == 2)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A time in the fields of the Gregorian calendar, in GMT.
-struct CalendarTime: Hashable {
+package struct CalendarTime: Hashable {
     /// 0–9999.
-    var year: Int
+    package var year: Int
     /// 1–12.
-    var month: Int
+    package var month: Int
     /// 1–31.
-    var day: Int
+    package var day: Int
     /// 0–23.
-    var hour: Int
+    package var hour: Int
     /// 0–59.
-    var minute: Int
+    package var minute: Int
     /// 0–60; 60 is a leap second.
-    var second: Int
+    package var second: Int
 
     private static let secondsPerDay: Int64 = 86_400
     /// The first and last second of the years 0–9999.
     private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// Converts seconds since 1970; those beyond the years 0–9999 are pinned to them.
-    init(seconds: Int64) {
+    package init(seconds: Int64) {
         let pinned = min(max(seconds, Self.range.lowerBound), Self.range.upperBound)
         let days = (pinned - Self.modulo(pinned, Self.secondsPerDay)) / Self.secondsPerDay
         let time = Int(Self.modulo(pinned, Self.secondsPerDay))
@@ -29,7 +29,7 @@ struct CalendarTime: Hashable {
     }
 
     /// Creates a time from its fields; nil if a field is out of its range or the month has no such day.
-    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second),
             (1...Self.days(in: month, of: year)).contains(day)
@@ -39,12 +39,12 @@ struct CalendarTime: Hashable {
     }
 
     /// Seconds since 1970.
-    var seconds: Int64 {
+    package var seconds: Int64 {
         Int64(days) * Self.secondsPerDay + Int64(hour * 3_600 + minute * 60 + second)
     }
 
     /// 0 (Sunday) to 6.
-    var weekday: Int { Int(Self.modulo(Int64(days + 4), 7)) }
+    package var weekday: Int { Int(Self.modulo(Int64(days + 4), 7)) }
 
     /// Days since 1970, by counting years from March, so that a leap day is the last of its year.
     private var days: Int {
