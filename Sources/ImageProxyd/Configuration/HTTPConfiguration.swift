@@ -58,22 +58,22 @@ struct HTTPConfiguration: SettingGroup {
             After SIGTERM, how long an idle connection may still send a request; beyond it the connection is closed.
             """)
         Setting(
-            "maxHeaderBytes", \.server.maxHeaderBytes.byteCount, in: .kibibytes(1)...(.mebibytes(1)),
+            "maxHeaderBytes", \.server.limits.headBytes.byteCount, in: .kibibytes(1)...(.mebibytes(1)),
             """
             Most bytes of a request's header fields; beyond it 431.
             """)
         Setting(
-            "maxTargetBytes", \.server.maxTargetBytes.byteCount, in: ByteCount(256)...(.mebibytes(1)),
+            "maxTargetBytes", \.server.limits.targetBytes.byteCount, in: ByteCount(256)...(.mebibytes(1)),
             """
             Most bytes of a request's target; beyond it 414.
             """)
         Setting(
-            "maxBodyBytes", \.server.maxBodyBytes.byteCount, in: .zero...(.gibibytes(1)),
+            "maxBodyBytes", \.server.limits.contentBytes.byteCount, in: .zero...(.gibibytes(1)),
             """
             Most bytes of a request's body; beyond it 413.
             """)
         Setting(
-            "maxFieldLines", \.server.maxFieldLines, in: 1...10_000,
+            "maxFieldLines", \.server.limits.fieldLines, in: 1...10_000,
             "Most field lines of a request; beyond it 431.")
         Setting(
             "trustedProxies", \.trustedProxies, each: "a network such as 10.0.0.0/8 or fd00::/8",
