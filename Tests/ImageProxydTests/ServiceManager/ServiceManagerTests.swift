@@ -46,7 +46,9 @@ struct ServiceManagerTests {
         await #expect(processExitsWith: .success) {
             setenv("NOTIFY_SOCKET", "/tmp/imageproxyd-no-such-socket", 1)
 
-            #expect(throws: ServiceManager.Failure(code: ENOENT)) { try ServiceManager().send(.ready(status: "x")) }
+            #expect(throws: ServiceManager.Failure(code: ENOENT)) {
+                try ServiceManager().send(.ready(status: "x"))
+            }
             #expect("\(ServiceManager.Failure(code: ENOENT))" == "NOTIFY_SOCKET: No such file or directory")
         }
     }
