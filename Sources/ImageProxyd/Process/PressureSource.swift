@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Where the system reports memory pressure: at systemd's path (systemd.resource-control(5),
 /// MemoryPressureWatch=), else in the daemon's own control group, else for the whole machine (the kernel's
 /// PSI).
