@@ -28,10 +28,9 @@ extension ImageJob {
             (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
         let fetch = subscription.progress
-        // The key is made here: where the head is received, no task's context holds.
-        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, key = key] in
+        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, registered] in
             fetches.detach(fetchKey)
-            tasks.detach(key)
+            if let registered { tasks.detach(registered) }
         }
         stream?.follow(fetch)
         if !subscription.isLeader {

@@ -51,6 +51,8 @@ struct ImageJob: Sendable {
     private(set) var token: PurgeToken
     /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
     var refreshed: Source?
+    /// The key under which its task can be joined, whatever request it turns into; nil for a refresh.
+    private(set) var registered: Key?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     private(set) var stream: StreamHandle?
 
@@ -114,9 +116,11 @@ struct ImageJob: Sendable {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
         if await !link() { job.client.noStore = true }
+        let key = job.key
+        job.registered = key
         let priority = request.delivery.priority
         let subscription = pipeline.tasks.join(
-            job.key, progress: StreamHandle(interest: RenderInterest(priority))
+            key, progress: StreamHandle(interest: RenderInterest(priority))
         ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
         if subscription.isLeader {
             subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }

@@ -80,14 +80,18 @@ final class PipelineFixture: Sendable {
     }
 
     /// A request for a path of the origin, by default untransformed.
-    func request(_ path: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest {
-        try request(absolute: origin.url(path), parameters, accept: accept)
+    func request(
+        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+    ) throws -> ImageRequest {
+        try request(absolute: origin.url(path), parameters, accept: accept, rules: rules)
     }
 
     /// A request for any source.
-    func request(absolute url: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest
-    {
+    func request(
+        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+    ) throws -> ImageRequest {
         var policy = RequestPolicy(sources: .unrestricted)
+        policy.origins = rules
         policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
