@@ -88,7 +88,7 @@ let package = Package(
         module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),
         module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
         module(
-            "Origins", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness"],
+            "Origins", imports: ["Primitives", "URLs", "Imaging", "Freshness"],
             libraries: ["CLinux"]),
         module(
             "Request", imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins"],

@@ -94,7 +94,8 @@ final class CurlMulti {
         }
     }
 
-    /// Running and waiting fetches keep their rules; the queue uses the new ones.
+    /// Running fetches keep their limits (redirects, sizes, retries); the addresses, fields and connection options of each
+    /// further hop are the new ones, as is the queue's order.
     private func adopt(_ settings: LoaderSettings) {
         rules = Transfer.Rules(settings, lookUps: lookUps)
         fields = settings.fields

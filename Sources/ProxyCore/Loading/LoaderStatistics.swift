@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// The counters and the current state of a loader: the numbers behind the `fetch_` metrics.
+/// The counters and the current state of a loader: the numbers behind `fetch_connections_total`,
+/// `fetch_inflight` and `fetch_queue`; the pipeline counts the other `fetch_` metrics.
 package struct LoaderStatistics: Sendable, Hashable {
     /// The number of fetches that hold a slot.
     package internal(set) var inflight = 0

@@ -208,7 +208,7 @@ struct IntermediateKey {
 
     init(source request: ImageRequest, hash: ContentHash, rule: IntermediateConfiguration) {
         text = """
-            intermediate \(ImageRequest.engineGeneration) side \(rule.side) quality \(rule.quality)
+            intermediate \(ImageRequest.engineVersion) side \(rule.side) quality \(rule.quality)
             content \(hash.shortHex)
             \(request.sourceKeyText)
             """

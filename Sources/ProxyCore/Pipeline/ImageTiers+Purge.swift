@@ -162,7 +162,7 @@ extension ImageTiers {
 
     private func markStale(_ source: CacheKey) async throws(DiskCacheError) {
         guard var record = await disk.sourceRecord(for: source) else {
-            forgetNear(source)
+            removeFromMemoryAndOpenFiles(source)
             // What its files say of its freshness must not be believed either.
             _ = try await disk.removeAll(ofSource: source)
             return

@@ -6,7 +6,8 @@ import Freshness
 import Primitives
 import Request
 
-/// The two tiers as the pipeline uses them: where to look, what to store where; a failure of a tier is a miss.
+/// Memory, open files, disk and folders that are only read, as the pipeline uses them: where to look, what to store where;
+/// a failure of any is a miss.
 ///
 /// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.
 /// Safe from any task.
@@ -251,9 +252,9 @@ package final class ImageTiers: Sendable {
         }
     }
 
-    /// Forgets what memory and open files have of a source; returns how many entries of memory.
+    /// Removes what memory and open files have of a source; returns how many entries of memory.
     @discardableResult
-    func forgetNear(_ source: CacheKey) -> Int {
+    func removeFromMemoryAndOpenFiles(_ source: CacheKey) -> Int {
         files.removeAll(ofSource: source)
         return memory.removeAll(ofSource: source)
     }
@@ -262,7 +263,7 @@ package final class ImageTiers: Sendable {
     func removeAll(ofSource source: CacheKey) async {
         purgeLog.begin([source])
         defer { purgeLog.end([source]) }
-        forgetNear(source)
+        removeFromMemoryAndOpenFiles(source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
         _ = try? await disk.removeAll(ofSource: source)
     }

@@ -27,9 +27,9 @@ struct FormatDecision {
 
     private var canWriteAnimation: Bool {
         switch plan.format {
-        case .explicit(let format): format.row.supportsAnimation
+        case .explicit(let format): format.row.writesAnimations
         case .automatic: true
-        case .source: header.format.row.supportsAnimation
+        case .source: header.format.row.writesAnimations
         case .information: false
         }
     }
@@ -67,7 +67,7 @@ struct FormatDecision {
     private func formatWithoutAccept(for result: Result) throws(RenderError) -> ImageFormat {
         let isGoodAsItIs =
             header.format.row.isShownByBrowsers
-            && (!result.isAnimated || header.format.row.supportsAnimation)
+            && (!result.isAnimated || header.format.row.writesAnimations)
             && holdsAlpha(of: result, header.format)
             && fits(result, header.format) && losesNothing(header.format)
         return isGoodAsItIs ? header.format : try fallback(for: result)
@@ -75,7 +75,7 @@ struct FormatDecision {
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
         guard holdsAlpha(of: result, format), fits(result, format), losesNothing(format) else { return false }
-        guard !result.isAnimated || format.row.supportsAnimation else { return false }
+        guard !result.isAnimated || format.row.writesAnimations else { return false }
         return result.size.area < format.row.automaticPixels(in: plan)
     }
 

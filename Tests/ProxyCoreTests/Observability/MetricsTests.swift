@@ -112,7 +112,7 @@ struct MetricsTests {
     }
 
     @Test("Formats have the names that their module uses")
-    func namesOfOtherRooms() {
+    func namesOfOtherModules() {
         #expect(ImageFormat.allCases.allSatisfy { Metric.Format(named: $0.rawValue) != .none })
         #expect(Metric.Format(named: "bmp") == .none)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A format that is never read here, known by its magic bytes so that a refusal can name it.
+/// A format that is never read here, known by its magic bytes so that a refusal can name it. What becomes an `ImageFormat`
+/// is removed from here.
 package enum ForeignFormat: String, CaseIterable {
     case bmp = "BMP"
     case ico = "ICO"

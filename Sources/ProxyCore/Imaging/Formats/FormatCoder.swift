@@ -43,13 +43,14 @@ protocol FormatCoder: FormatRow {
 
     // MARK: Writing
 
-    /// The kinds of metadata that keep their ownership when everything is kept.
+    /// The kinds of metadata that libvips' encoder writes, and that so keep their ownership when everything is kept.
     static var writtenMetadata: Set<MetadataKind> { get }
-    /// Sets in the image what libvips is to write of the ownership, and returns what it can't write.
+    /// Sets in the image what libvips is to write of the ownership; returns the change to be made to the written file for
+    /// the rest, nil if there is none.
     static func addition(
         to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
     ) -> MetadataAddition?
-    /// Computes all pixels and encodes them; the image is this call's own.
+    /// Computes all pixels and encodes them; the image is this call's own. With `strips` 1, libvips writes no metadata.
     static func save(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, strips: CInt
     ) throws(ImagingError) -> EncodedImage

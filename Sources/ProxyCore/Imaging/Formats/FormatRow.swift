@@ -13,10 +13,10 @@ package protocol FormatRow {
 
     /// Whether pixels may be transparent.
     static var supportsAlpha: Bool { get }
-    /// Whether several pictures in one file are the frames of an animation.
-    static var mayBeAnimated: Bool { get }
+    /// Whether several pictures in one file that is read are the frames of an animation.
+    static var readsAnimations: Bool { get }
     /// Whether the daemon writes animations.
-    static var supportsAnimation: Bool { get }
+    static var writesAnimations: Bool { get }
     /// Whether one file may contain pictures of several sizes.
     static var hasPages: Bool { get }
     /// Whether the picture is drawn from text, at any size.
@@ -26,7 +26,8 @@ package protocol FormatRow {
 
     /// Whether the daemon can write it.
     static var isWritable: Bool { get }
-    /// Whether libvips considers one of its coders untrusted, so that the configuration must name the format.
+    /// Whether libvips considers one of its coders untrusted: it is then read, and written, only where `formats.decode`
+    /// names it.
     static var isUntrusted: Bool { get }
     /// The longest side that its encoder accepts, in pixels.
     static var maxSide: Int { get }
@@ -38,7 +39,7 @@ package protocol FormatRow {
     static var canBeProgressive: Bool { get }
     /// Whether its encoder takes much less time with the fast effort.
     static var hasFastEffort: Bool { get }
-    /// How its encoder gives up detail for fewer bytes.
+    /// How its encoder gives up detail for fewer bytes; also whether a request's `quality` is accepted.
     static var concession: Concession { get }
     /// The number of pixels from which on the automatic choice does not take it.
     static func automaticPixels(in plan: RenderPlan) -> Int
@@ -54,7 +55,7 @@ package protocol FormatRow {
     static func decodingWork(_ header: ImageHeader) -> Double
     /// The work of writing a pixel once, likewise.
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double
-    /// The bytes that the decoder takes as long as the result is made; measured by `bench/memory`.
+    /// The bytes that the decoder takes as long as the result is made; measured by `bench/memory-table`.
     static func decodingMemory(_ job: DecodingJob) -> Int
     /// The bytes that it takes while it decodes, and that are released before anything is written.
     static func decodingPeak(_ job: DecodingJob) -> Int
@@ -64,8 +65,8 @@ package protocol FormatRow {
 
 extension FormatRow {
     package static var supportsAlpha: Bool { true }
-    package static var mayBeAnimated: Bool { false }
-    package static var supportsAnimation: Bool { false }
+    package static var readsAnimations: Bool { false }
+    package static var writesAnimations: Bool { false }
     package static var hasPages: Bool { false }
     package static var isDrawing: Bool { false }
     package static var isShownByBrowsers: Bool { false }
@@ -80,7 +81,7 @@ extension FormatRow {
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }
     package static func decodingPeak(_ job: DecodingJob) -> Int { 0 }
     package static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
-    /// What can't be written becomes JPEG, which takes so much.
+    /// For formats that are only read: results become JPEG, which takes so much. A writable format says its own, measured.
     package static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
 }
 

@@ -15,8 +15,8 @@ enum GIF: FormatCoder {
     static let storedCode: UInt8 = 5
     static let signatures = ["GIF87a", "GIF89a"].map { Array($0.utf8) }
 
-    static let mayBeAnimated = true
-    static let supportsAnimation = true
+    static let readsAnimations = true
+    static let writesAnimations = true
     static let isShownByBrowsers = true
     static let maxSide = 65_535
     static let concession = Concession.palette([7, 6, 5, 4, 3, 2, 1])

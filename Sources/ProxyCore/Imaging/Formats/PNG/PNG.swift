@@ -14,7 +14,7 @@ enum PNG: FormatCoder {
     static let storedCode: UInt8 = 2
     static let signatures = [PNGChunks.signature]
 
-    static let mayBeAnimated = true
+    static let readsAnimations = true
     static let isShownByBrowsers = true
     static let maxSide = 1_000_000
     static let canBeLossless = true

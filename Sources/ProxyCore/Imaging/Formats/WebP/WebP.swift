@@ -14,8 +14,8 @@ enum WebP: FormatCoder {
     static let mediaType = "image/webp"
     static let storedCode: UInt8 = 3
 
-    static let mayBeAnimated = true
-    static let supportsAnimation = true
+    static let readsAnimations = true
+    static let writesAnimations = true
     static let isShownByBrowsers = true
     static let maxSide = 16_383
     static let canBeLossless = true
