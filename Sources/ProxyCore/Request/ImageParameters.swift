@@ -145,7 +145,8 @@ struct ImageParameters {
             throw .invalidParameter(
                 name: name, position: 0,
                 reason:
-                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000, 20kB or 20KiB")
+                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000, 20kB or 20KiB"
+            )
         }
         return size.bytes
     }

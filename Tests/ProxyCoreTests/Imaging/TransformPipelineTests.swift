@@ -110,10 +110,13 @@ struct TransformPipelineTests {
             ("resize:10x10:cover:gravity=smart,orient:1,orient:2", .repeated, "resize", "gravity", nil),
             ("orient:1,orient:2", .repeated, "orient", nil, 9),
             ("crop:10x10:smart:x=1", .conflict(with: "x and y"), "crop", "gravity", 11),
-            ("resize:10x10:fill:smart", .conflict(with: "mode=fill; only with cover"), "resize", "gravity", 18),
             (
-                "flip:h,resize:10x10:gravity=north", .conflict(with: "mode=fit, the default; only with cover"),
-                "resize", "gravity", 20
+                "resize:10x10:fill:smart", .conflict(with: "mode=fill; only with cover"), "resize",
+                "gravity", 18
+            ),
+            (
+                "flip:h,resize:10x10:gravity=north",
+                .conflict(with: "mode=fit, the default; only with cover"), "resize", "gravity", 20
             ),
             ("crop:10x10:fx=0.5", .conflict(with: "gravity=center"), "crop", "fx", 11),
         ] as [(String, TransformError.Problem, String?, String?, Int?)])

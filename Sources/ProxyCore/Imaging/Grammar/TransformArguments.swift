@@ -34,7 +34,8 @@ package struct TransformArguments: Sendable {
 
     /// Returns an error for this operation's parameter `name`, for rules between parameters.
     func error(_ problem: TransformError.Problem, _ parameter: TransformParameter) -> TransformError {
-        TransformError(problem, operation: operation, parameter: parameter.name, at: places[parameter.name] ?? position)
+        TransformError(
+            problem, operation: operation, parameter: parameter.name, at: places[parameter.name] ?? position)
     }
 
     /// Multiplies each value that `dpr` multiplies.

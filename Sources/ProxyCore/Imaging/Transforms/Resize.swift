@@ -32,7 +32,8 @@ package struct Resize: ImageTransforming {
         gravity = try Gravity.read(from: arguments)
         mayEnlarge = arguments.isOn(Self.enlarge)
         if mode != .cover, case .word(let word)? = arguments.given[Gravity.parameter.name], word != "center" {
-            let hint = arguments.given[Self.mode.name] == nil ? ", the default; only with cover" : "; only with cover"
+            let isDefault = arguments.given[Self.mode.name] == nil
+            let hint = isDefault ? ", the default; only with cover" : "; only with cover"
             throw arguments.error(.conflict(with: "mode=\(mode.rawValue)\(hint)"), Gravity.parameter)
         }
     }
