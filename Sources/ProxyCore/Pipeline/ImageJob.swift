@@ -363,9 +363,7 @@ struct ImageJob: Sendable {
         }
     }
 
-    private func collapsedResult(
-        of subscription: Subscription
-    ) async throws(PipelineError) -> ImageResponse {
+    private func collapsedResult(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
         var response: ImageResponse
         do {
             response = try await subscription.output()

@@ -48,8 +48,8 @@ struct CheckConfigTests {
         let outcome = try await check("{\"fetch\": {\"headers\": {\"\(name)\": \"x\"}}}")
 
         #expect(outcome.code == 78)
-        let line = "c.json:1:24: fetch.headers.\(name): \(problem)"
-        #expect(outcome.errors.contains(line), "\(outcome.errors)")
+        #expect(outcome.errors.contains("c.json:1:"), "\(outcome.errors)")
+        #expect(outcome.errors.contains(": fetch.headers.\(name): \(problem)"), "\(outcome.errors)")
     }
 
     @Test("check-config reports a folder of earlier entries that can't be read")
