@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Freshness
+@testable import Origins
 @testable import Pipeline
 
 @Suite("Clients' cache directives, with a real origin and an injected clock")

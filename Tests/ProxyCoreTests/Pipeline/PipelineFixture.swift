@@ -10,6 +10,7 @@ import TestSupport
 @testable import Imaging
 @testable import Loading
 @testable import Observability
+@testable import Origins
 @testable import Pipeline
 @testable import Primitives
 @testable import Rendering
