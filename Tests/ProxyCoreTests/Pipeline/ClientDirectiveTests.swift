@@ -122,7 +122,7 @@ struct ClientDirectiveTests {
         gate.open()
 
         let (early, late) = (try await first.bytes, try second.bytes)
-        #expect(early != late)
+        // Both files hold the same picture, so encoded anew they are equal; a request that joins never gets here.
         if !isEncodedAnew { #expect((early, late) == (Fixtures.photo, Fixtures.photo(number: 2))) }
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
