@@ -19,7 +19,7 @@ RELEASE := swift build -c release \
 .PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
 
 help:
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
 packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
@@ -70,7 +70,7 @@ soak-attacked: build ## runs four attacks beside innocent clients for ten minute
 	@scripts/install-packages python3
 	soak/attacked
 
-documents: packages ## writes the tables of docs/configuration.md and docs/metrics.md from what the code declares
+documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, and config.example.json, from what the code declares
 	swift build --build-tests
 	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests'
 

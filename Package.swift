@@ -82,14 +82,14 @@ let package = Package(
 
         // From the bottom up.
         module("Primitives", imports: [], libraries: ["CLinux", crypto]),
-        module("URLs", imports: [], libraries: ["CCurl", "CLinux"]),
+        module("URLs", imports: ["Primitives"], libraries: ["CCurl", "CLinux"]),
         module("Dialects", imports: ["Primitives", "URLs"], libraries: [crypto]),
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
-        module("Observability", imports: ["URLs"], libraries: ["CLinux"]),
+        module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),
         module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
         module(
-            "Origins", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness"],
+            "Origins", imports: ["Primitives", "URLs", "Imaging", "Freshness"],
             libraries: ["CLinux"]),
         module(
             "Request", imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins"],

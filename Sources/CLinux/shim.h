@@ -141,14 +141,20 @@ static inline int linux_open_unnamed(const char *directory, mode_t mode) {
     return linux_unless_scarce(open(directory, 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode));
 }
 
-// Names an O_TMPFILE descriptor through /proc/self/fd, which needs no capability (open(2)).
-static inline int linux_link_unnamed(int fd, int directory, const char *name) {
-    char path[32] = "/proc/self/fd/";
+// The path of an open descriptor (proc(5), /proc/self/fd).
+static inline void linux_descriptor_path(int fd, char path[32]) {
     char digits[12];
     int count = 0, length = 14;
+    memcpy(path, "/proc/self/fd/", 14);
     do { digits[count++] = (char)('0' + fd % 10); fd /= 10; } while (fd > 0);
     while (count > 0) path[length++] = digits[--count];
     path[length] = 0;
+}
+
+// Names an O_TMPFILE descriptor through /proc/self/fd, which needs no capability (open(2)).
+static inline int linux_link_unnamed(int fd, int directory, const char *name) {
+    char path[32];
+    linux_descriptor_path(fd, path);
     return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
 }
 
@@ -394,12 +400,8 @@ static inline ssize_t linux_receive_message(
 
 // Opens the file of an open descriptor again, with its own position and rights (proc(5), /proc/self/fd).
 static inline int linux_reopen(int fd, int flags) {
-    char path[32] = "/proc/self/fd/";
-    char digits[12];
-    int count = 0, length = 14;
-    do { digits[count++] = (char)('0' + fd % 10); fd /= 10; } while (fd > 0);
-    while (count > 0) path[length++] = digits[--count];
-    path[length] = 0;
+    char path[32];
+    linux_descriptor_path(fd, path);
     return linux_unless_scarce(open(path, flags | O_CLOEXEC));
 }
 

@@ -84,13 +84,6 @@ static inline void shim_unblock(const char *class_name) {
     vips_operation_block_set(class_name, FALSE);
 }
 
-// Adds an error of the daemon to libvips' own.
-static inline void shim_complain(const char *text) { vips_error("imageproxyd", "%s", text); }
-
-static inline int shim_has_operation(const char *class_name) {
-    return vips_type_find("VipsOperation", class_name) != 0;
-}
-
 // --- Reading -------------------------------------------------------------------------------------------------
 // Always from top to bottom: random access would write large pictures to temporary files.
 
@@ -272,14 +265,8 @@ static inline VipsImage *shim_embed(
     return out;
 }
 
-// The canvas outside the image.
-typedef enum { SHIM_EDGE_BLACK, SHIM_EDGE_COPY, SHIM_EDGE_REPEAT, SHIM_EDGE_MIRROR } ShimEdge;
-
 // Places the image on a canvas filled with its own pixels; parts outside are cut.
-static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, int height, ShimEdge edge) {
-    VipsExtend extend = edge == SHIM_EDGE_COPY ? VIPS_EXTEND_COPY
-        : edge == SHIM_EDGE_REPEAT ? VIPS_EXTEND_REPEAT
-        : edge == SHIM_EDGE_MIRROR ? VIPS_EXTEND_MIRROR : VIPS_EXTEND_BLACK;
+static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, int height, VipsExtend extend) {
     VipsImage *out = NULL;
     vips_embed(in, &out, x, y, width, height, "extend", extend, NULL);
     return out;

@@ -32,21 +32,20 @@ struct Components: Sendable {
     let drain: DrainState
 
     /// Creates the handlers of requests under these settings.
-    /// - Parameter predecessor: the one that they replace, if any.
+    /// - Parameter predecessor: those that they replace, if any.
     /// - Throws: what is wrong with the addresses to serve on or the patterns of sources.
-    func routeSet(
-        _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: RouteSet? = nil
-    ) throws -> RouteSet {
-        let origins = files.origins
+    func routes(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Routes? = nil
+    ) throws -> Routes {
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: Self.policy(configuration, files, try Self.sources(configuration), origins),
+            policy: Self.policy(configuration, files, try Self.sources(configuration)),
             resizesInLinearLight: configuration.transform.linearLight)
-        let pipeline = pipeline(configuration, parser, origins, succeeding: predecessor?.pipeline)
+        let pipeline = pipeline(configuration, parser, files.origins, succeeding: predecessor?.pipeline)
         // One limit for all routes, by client. A reload does not reset a client's count.
         let rate = configuration.security.rateLimit
         let limit =
-            predecessor.flatMap { $0.limitConfiguration == rate ? $0.limit : nil } ?? ClientLimit(rate)
+            predecessor.flatMap { $0.limit.configuration == rate ? $0.limit : nil } ?? ClientLimit(rate)
         let status = StatusHandler(
             metrics: metrics,
             isReady: { [workers, drain] in
@@ -66,16 +65,15 @@ struct Components: Sendable {
             )
         }
         let own = images(.img, nil)
-        return RouteSet(
-            routes: Routes(
-                images: own, information: images(.info, nil),
-                foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
-                status: status, showsMetrics: try Self.showsMetrics(configuration)),
-            adminRoutes: AdminRoutes(
+        return Routes(
+            images: own, information: images(.info, nil),
+            foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
+            status: status, showsMetrics: try Self.showsMetrics(configuration),
+            admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
-                cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
+                cache: CacheHandler(pipeline: pipeline, clock: SystemTime.coarseSeconds),
                 failed: FailedHandler(pipeline: pipeline), status: status, images: own),
-            pipeline: pipeline, limit: limit, limitConfiguration: rate)
+            pipeline: pipeline, limit: limit)
     }
 
     /// Applies new settings to the lasting parts, as far as possible: to all of them, or to none.
@@ -118,7 +116,7 @@ struct Components: Sendable {
         return ImagePipeline(
             tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,
             failures: failures, freshness: FreshnessPolicy(configuration: configuration.freshness),
-            configuration: rules, metrics: metrics, succeeding: predecessor, clock: Clock.now)
+            configuration: rules, metrics: metrics, succeeding: predecessor, clock: SystemTime.coarseSeconds)
     }
 
     private func imageHandler(
@@ -131,7 +129,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, cachesUploads: configuration.cache.uploads, clock: Clock.now,
+            aliases: aliases, cachesUploads: configuration.cache.uploads, clock: SystemTime.coarseSeconds,
             reportError: { [logger] in logger.error("\($0)") })
     }
 
@@ -148,15 +146,14 @@ struct Components: Sendable {
     }
 
     private static func policy(
-        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy,
-        _ origins: OriginRules
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy
     ) -> RequestPolicy {
         var policy = RequestPolicy(sources: sources)
-        policy.origins = origins
+        policy.origins = files.origins
         policy.signatures = files.signatures
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
-            if name == SecuritySection.priority { policy.allowsHighPriority = true }
+            if name == SecurityConfiguration.priority { policy.allowsHighPriority = true }
         }
         policy.allowsUnsignedTags = configuration.security.unsignedTags
         policy.allowsUploads = configuration.security.allowUploads

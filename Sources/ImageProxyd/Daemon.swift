@@ -120,13 +120,13 @@ struct Daemon {
             budget: budget, wanted: configuration.cache.disk.openFiles,
             bodies: tiers.bodyFiles,
             keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
-        let accounting = Accounting(metrics: metrics, log: accessLog)
         components = Components(
             logger: logger, threshold: output.threshold, metrics: metrics, memory: memory,
             tiers: tiers, disk: disk, pressure: pressureController, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
             workers: workers, failures: failures, drain: DrainState())
-        let currentRoutes = CurrentRoutes(try components.routeSet(configuration, files))
+        let accounting = Accounting(metrics: metrics, log: accessLog)
+        let currentRoutes = CurrentRoutes(try components.routes(configuration, files), accounting)
         self.currentRoutes = currentRoutes
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
@@ -134,8 +134,7 @@ struct Daemon {
         http.connectionsChanged = { share.connectionsChanged(by: $0) }
         http.freeDescriptors = { share.freeDescriptors() }
         server = try HTTPServer(
-            configuration: http, handler: CurrentHandler(currentRoutes: currentRoutes, accounting: accounting)
-        )
+            configuration: http, handler: currentRoutes)
         adminEndpoints = try AdminEndpoint.endpoints(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
@@ -146,12 +145,10 @@ struct Daemon {
         adminHTTP.drainGrace = Self.adminDrainGrace
         admin = try HTTPServer(
             configuration: adminHTTP,
-            handler: CurrentAdminHandler(currentRoutes: currentRoutes, accounting: accounting)
-        )
+            handler: AdminHandler(currentRoutes: currentRoutes, accounting: accounting))
         MetricSources(
-            metrics: metrics, server: server, admin: admin, memory: memory, disk: disk, loader: loader,
-            workers: workers,
-            pipeline: { currentRoutes.value.pipeline }, failures: failures, accessLog: accessLog
+            components: components, server: server, admin: admin, accessLog: accessLog,
+            pipeline: { currentRoutes.value.pipeline }
         ).register()
     }
 
@@ -230,7 +227,7 @@ struct Daemon {
     private static func connections(
         _ configuration: ProxyConfiguration, _ logger: Logger, _ budget: DescriptorBudget
     ) -> Int {
-        let wanted = configuration.http.maxConnections
+        let wanted = configuration.http.server.maxConnections
         let possible = budget.connections
         guard possible < wanted else { return wanted }
         logger.warning("http.maxConnections is \(wanted), but there are descriptors for \(possible) only")
@@ -251,8 +248,7 @@ struct Daemon {
         logSandbox()
         try startServer(source.sockets.serving)
         try startAdmin(source.sockets.admin)
-        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: "serving")
-        }
+        service.report(.ready(status: "serving"), to: logger)
         let watchdog = watchdog.map { watchdog in Task { await watchdog.run() } }
         // From now on, so that "reloading" is never reported before "ready".
         hangUps.begin()
@@ -262,10 +258,8 @@ struct Daemon {
         hangUps.cancel()
         components.drain.begin()
         logger.notice("\(signal): finishing the requests in progress")
-        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
-        service.report(to: logger) { () throws(ServiceManager.Failure) in
-            try service.extendTimeout(by: Self.drainTime * 2)
-        }
+        service.report(.stopping, to: logger)
+        service.report(.needsTime(Self.drainTime * 2), to: logger)
         await shutDown()
     }
 
@@ -300,9 +294,7 @@ struct Daemon {
         ]
         return Watchdog(
             interval: interval, parts: parts, clock: ContinuousClock(),
-            notify: { [service, logger] in
-                service.report(to: logger) { () throws(ServiceManager.Failure) in try service.watchdog() }
-            },
+            notify: { [service, logger] in service.report(.alive, to: logger) },
             reportError: { [logger] names in
                 logger.error("no answer for half of WatchdogSec: \(names.joined(separator: ", "))")
             })

@@ -5,21 +5,24 @@ internal import HTTPServer
 import Loading
 import Observability
 import Pipeline
+import Primitives
 import Rendering
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
 struct MetricSources {
-    let metrics: Metrics
+    let components: Components
     let server: HTTPServer
     let admin: HTTPServer
-    let memory: MemoryCache
-    let disk: DiskCache
-    let loader: CurlLoader
-    let workers: WorkerPool
+    let accessLog: AccessLog
     /// The current pipeline; it includes the counts of those before it.
     let pipeline: @Sendable () -> ImagePipeline
-    let failures: FailureMemory
-    let accessLog: AccessLog
+
+    private var metrics: Metrics { components.metrics }
+    private var memory: MemoryCache { components.memory }
+    private var disk: DiskCache { components.disk }
+    private var loader: CurlLoader { components.loader }
+    private var workers: WorkerPool { components.workers }
+    private var failures: FailureMemory { components.failures }
 
     func register() {
         registerServer()
@@ -91,11 +94,11 @@ struct MetricSources {
 
     private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
-            let counts = failures.counts(at: Clock.now()).remembered
+            let counts = failures.counts(at: SystemTime.coarseSeconds()).remembered
             return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
         }
         metrics.failedURLHits.collect { [failures] in
-            let counts = failures.counts(at: Clock.now()).hits
+            let counts = failures.counts(at: SystemTime.coarseSeconds()).hits
             return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
         }
     }

@@ -124,13 +124,13 @@
             let image = try image().duplicate()
             if let orientation { image.set("orientation", to: orientation) }
             if let copyright { vips_image_set_string(image.raw, "exif-ifd0-Copyright", copyright) }
-            return try Self.bytes(of: image, as: format, metadata: .all)
+            return try Self.bytes(of: image, as: format, metadata: .keep)
         }
 
         /// Encodes an image without changes.
         static func bytes(
             of image: borrowing Imaging.VipsImage, as format: ImageFormat,
-            metadata: EncodeSettings.Metadata = .all
+            metadata: RenderPlan.MetadataPolicy = .keep
         ) throws -> [UInt8] {
             let settings = EncodeSettings(
                 format: format, quality: 100, isLossless: true, isProgressive: nil, metadata: metadata)

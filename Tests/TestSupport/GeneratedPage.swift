@@ -24,3 +24,18 @@ public struct GeneratedPage: Sendable {
         return text == made
     }
 }
+
+/// A file that is generated whole from the code's declarations.
+public struct GeneratedFile: Sendable {
+    private let path: String
+
+    /// A file; `path` is relative to the repository's root.
+    public init(_ path: String) { self.path = path }
+
+    /// Whether the file's content is this text; with the variable DOCUMENT set, it is written.
+    public func holds(_ text: String) -> Bool {
+        guard getenv("DOCUMENT") != nil else { return TextFiles.read(path) == text }
+        TextFiles.write(text, to: path)
+        return true
+    }
+}

@@ -207,7 +207,7 @@ extension Connection: ConnectionDriver {
     func send(_ pieces: inout SendQueue.Vectors, _ count: Int, hasMore: Bool) -> SendResult {
         let flags = CInt(MSG_NOSIGNAL) | (hasMore ? CInt(MSG_MORE) : 0)
         if count == 1 {
-            return Self.repeated {
+            return Self.result {
                 unsafe Glibc.send(socket, pieces[0].iov_base, pieces[0].iov_len, flags)
             }
         }
@@ -216,29 +216,25 @@ extension Connection: ConnectionDriver {
             var message = unsafe msghdr()
             unsafe message.msg_iov = pointer.baseAddress
             unsafe message.msg_iovlen = count
-            return Self.repeated { unsafe sendmsg(socket, &message, flags) }
+            return Self.result { unsafe sendmsg(socket, &message, flags) }
         }
     }
 
     func sendFile(_ file: CInt, _ range: Range<Int64>) -> SendResult {
-        Self.repeated {
+        Self.result {
             var position = off_t(range.lowerBound)
             return unsafe sendfile(socket, file, &position, range.count)
         }
     }
 
-    /// Repeats a call that a signal has interrupted.
     @inline(__always)
-    private static func repeated(_ call: () -> Int) -> SendResult {
-        while true {
-            let count = call()
-            if count >= 0 { return .took(count) }
-            switch errno {
-            case EINTR: continue
-            case EAGAIN: return .blocked
-            case ECONNRESET, EPIPE: return .reset
-            default: return .failed
-            }
+    private static func result(_ call: () -> Int) -> SendResult {
+        let count = retryingOnInterrupt(call)
+        if count >= 0 { return .took(count) }
+        switch errno {
+        case EAGAIN: return .blocked
+        case ECONNRESET, EPIPE: return .reset
+        default: return .failed
         }
     }
 }

@@ -21,7 +21,7 @@ struct ConnectionStateMachine {
 
     init(_ peer: PeerAddress, isRestricted: Bool, at now: UInt64, _ context: ConnectionContext) {
         self.now = now
-        let limits = RequestLimits(context.configuration)
+        let limits = context.configuration.limits
         input = RequestReader(peer, isRestricted: isRestricted, limits)
         let times = context.times
         deadline = ConnectionDeadline(.header, at: now + (isRestricted ? times.linger : times.header))

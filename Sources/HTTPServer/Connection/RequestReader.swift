@@ -168,7 +168,7 @@ struct RequestReader {
         let takesContent = context.handler.takesContent(of: request)
         let reader: ContentReader
         do throws(RequestError) {
-            let limits = RequestLimits(context.configuration)
+            let limits = context.configuration.limits
             reader = try ContentReader(
                 framing.body, limits: limits, isCollected: takesContent,
                 receiver: takesContent ? context.handler.contentReceiver(of: request) : nil)

@@ -15,14 +15,6 @@ public struct EntityTag: Sendable, Hashable {
         guard self.opaque.allSatisfy(Self.isTagCharacter) else { return nil }
     }
 
-    /// Parses a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
-    public init?(_ text: some Sequence<UInt8>) {
-        let bytes = Array(text)
-        guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
-        isWeak = tag.lowerBound > 1
-        opaque = Array(bytes[tag])
-    }
-
     /// The tag as a field's value.
     public var fieldValue: FieldValue {
         var text: [UInt8] = []
@@ -36,14 +28,6 @@ public struct EntityTag: Sendable, Hashable {
         buffer += opaque
         buffer.append(UInt8(ascii: "\""))
     }
-
-    /// Whether both are strong and equal: the same bytes (RFC 9110 §8.8.3.2).
-    public func stronglyMatches(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && opaque == other.opaque
-    }
-
-    /// Whether both are equal, strong or not: equivalent (RFC 9110 §8.8.3.2).
-    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
     /// Hot path: finds a tag's opaque part, and where the tag ends; nil if there is no tag at `start`.
     static func read(_ octets: Span<UInt8>, from start: Int) -> (opaque: Range<Int>, end: Int)? {

@@ -93,10 +93,11 @@ final class EventLoop: @unchecked Sendable {
             var events = unsafe InlineArray<64, epoll_event>(repeating: epoll_event())
             var span = unsafe events.mutableSpan
             let (epoll, timeout) = (epoll, linger)
-            let count = unsafe span.withUnsafeMutableBufferPointer {
-                unsafe epoll_wait(epoll, $0.baseAddress, CInt(Self.batch), timeout)
+            let count = unsafe span.withUnsafeMutableBufferPointer { events in
+                retryingOnInterrupt {
+                    unsafe epoll_wait(epoll, events.baseAddress, CInt(Self.batch), timeout)
+                }
             }
-            if count < 0 && errno == EINTR { continue }
             guard count > 0 || !postponed.isEmpty else { return }
             readClocks()
             for index in 0..<max(0, Int(count)) { unsafe serve(events[index]) }
@@ -122,19 +123,18 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func readClocks() {
-        now = Self.monotonicTime()
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
-        guard Int64(time.tv_sec) != dateSecond else { return }
-        dateSecond = Int64(time.tv_sec)
+        now = Self.nanoseconds(of: CLOCK_MONOTONIC)
+        let second = Int64(Self.nanoseconds(of: CLOCK_REALTIME_COARSE) / 1_000_000_000)
+        guard second != dateSecond else { return }
+        dateSecond = second
         // A text that is not a field value is not sent, whatever its source.
         guard let value = FieldValue(date(dateSecond)) else { return context.encoder.dateLine = [] }
         context.encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
     }
 
-    private static func monotonicTime() -> UInt64 {
+    private static func nanoseconds(of clock: clockid_t) -> UInt64 {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        unsafe clock_gettime(clock, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
@@ -211,12 +211,9 @@ final class EventLoop: @unchecked Sendable {
     /// recv(2)'s result.
     func receive(from socket: CInt, _ take: (UnsafeRawBufferPointer) -> Void) -> Int {
         unsafe buffer.withUnsafeMutableBytes { bytes in
-            while true {
-                let count = unsafe recv(socket, bytes.baseAddress, bytes.count, 0)
-                if count < 0 && errno == EINTR { continue }
-                if count > 0 { unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
-                return count
-            }
+            let count = retryingOnInterrupt { unsafe recv(socket, bytes.baseAddress, bytes.count, 0) }
+            if count > 0 { unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
+            return count
         }
     }
 
@@ -225,7 +222,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Hot path: reports to the handler how an exchange ended.
     func report(_ exchange: inout HTTPExchange) {
-        exchange.finishedAt = Self.monotonicTime()
+        exchange.finishedAt = Self.nanoseconds(of: CLOCK_MONOTONIC)
         context.handler.didFinish(exchange)
     }
 

@@ -54,6 +54,11 @@ public struct FieldName: Sendable, Hashable {
         for byte in bytes { hasher.combine(Octet.lower(byte)) }
     }
 
+    /// Whether a line begins with this name, without case.
+    func begins(_ line: ArraySlice<UInt8>) -> Bool {
+        line.count >= prefix.count && zip(line, prefix).allSatisfy { Octet.lower($0) == Octet.lower($1) }
+    }
+
     /// Whether raw bytes equal this name, without case.
     func matches(_ other: UnsafeRawBufferPointer) -> Bool {
         guard other.count == bytes.count else { return false }

@@ -14,11 +14,6 @@ public struct FieldScratch: Sendable {
         append(name, "", integer: integer, "")
     }
 
-    /// Hot path: adds a checked value.
-    public mutating func append(_ name: FieldName, _ value: FieldValue) {
-        append(name, valueOf: value.bytes.count) { $0.put(value.bytes) }
-    }
-
     /// Hot path: adds fixed text, a number, fixed text.
     ///
     /// The texts are literals of the source, which no request influences; a debug build stops at one that is

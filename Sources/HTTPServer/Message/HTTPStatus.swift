@@ -12,28 +12,14 @@ public struct HTTPStatus: Sendable, Hashable {
 
     /// 200.
     public static let ok = HTTPStatus(200)
-    /// 202.
-    public static let accepted = HTTPStatus(202)
     /// 204.
     public static let noContent = HTTPStatus(204)
     /// 206.
     public static let partialContent = HTTPStatus(206)
     /// 304.
     public static let notModified = HTTPStatus(304)
-    /// 400.
-    public static let badRequest = HTTPStatus(400)
     /// 404.
     public static let notFound = HTTPStatus(404)
-    /// 405.
-    public static let methodNotAllowed = HTTPStatus(405)
-    /// 412.
-    public static let preconditionFailed = HTTPStatus(412)
-    /// 416.
-    public static let rangeNotSatisfiable = HTTPStatus(416)
-    /// 500.
-    public static let internalServerError = HTTPStatus(500)
-    /// 501.
-    public static let notImplemented = HTTPStatus(501)
     /// 503.
     public static let serviceUnavailable = HTTPStatus(503)
 

@@ -21,13 +21,9 @@ struct ResponseEncoder {
     func encode(_ response: HTTPResponse, _ frame: Frame, into out: inout ReusedArray<UInt8>) {
         out.append(upTo: mostBytes(response)) { writer in
             Self.putStatusLine(response.status, &writer)
-            if response.prepared?.isDated != true, !response.fields.isDated { writer.put(dateLine) }
+            if response.prepared?.isDated != true, response.fields.dateEnd == nil { writer.put(dateLine) }
             if let prepared = response.prepared { writer.put(prepared.bytes) }
-            for line in response.fields.lines {
-                writer.put(line.name.prefix)
-                writer.put(line.value.bytes)
-                writer.put("\r\n")
-            }
+            writer.put(response.fields.bytes)
             unsafe response.scratch.withBytes { unsafe writer.put($0) }
             writer.put("X-Request-Id: ")
             unsafe frame.requestID.withBytes { unsafe writer.put($0) }
@@ -44,8 +40,7 @@ struct ResponseEncoder {
     /// The maximum length of the head of `response`.
     private func mostBytes(_ response: HTTPResponse) -> Int {
         var bytes = Self.mostOwnBytes + response.status.reason.utf8CodeUnitCount + dateLine.count
-        bytes += (response.prepared?.bytes.count ?? 0) + response.scratch.count
-        for line in response.fields.lines { bytes += line.name.prefix.count + line.value.bytes.count + 2 }
+        bytes += (response.prepared?.bytes.count ?? 0) + response.fields.count + response.scratch.count
         return bytes
     }
 
@@ -93,4 +88,14 @@ struct ResponseEncoder {
             writer.put("\r\n")
         }
     }
+}
+
+/// How a client recognizes the end of an answer (RFC 9112 §6.3).
+enum ResponseFraming: Equatable {
+    /// The body has so many bytes.
+    case length(Int)
+    /// By the last chunk (RFC 9112 §7.1).
+    case chunked
+    /// By the end of the connection: for clients of HTTP/1.0, which does not know chunks.
+    case untilClose
 }

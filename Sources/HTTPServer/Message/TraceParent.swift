@@ -26,12 +26,8 @@ enum TraceParent {
     ) -> Number? {
         var number: Number = 0
         for index in digits {
-            let digit: UInt8
-            switch unsafe value[index] {
-            case let octet where (0x30...0x39).contains(octet): digit = octet - 0x30
-            case let octet where (0x61...0x66).contains(octet): digit = octet - 0x61 + 10
-            default: return nil
-            }
+            let octet = unsafe value[index]
+            guard let digit = Octet.hexDigit(octet), Octet.lower(octet) == octet else { return nil }
             number = number << 4 | Number(digit)
         }
         return number

@@ -39,18 +39,14 @@ struct ContentReader {
     /// Whether the content is complete.
     var isDone: Bool { state == .done }
 
-    /// Consumes the bytes that belong to the content; returns their number.
-    mutating func read(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> Int {
-        try read(bytes.span)
-    }
-
     /// Consumes the bytes that belong to the content in place; returns their number.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(RequestError) -> Int {
         let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
         return try unsafe read(pointer.span)
     }
 
-    private mutating func read(_ octets: Span<UInt8>) throws(RequestError) -> Int {
+    /// Consumes the octets that belong to the content; returns their number.
+    mutating func read(_ octets: Span<UInt8>) throws(RequestError) -> Int {
         var position = 0
         while position < octets.count, state != .done {
             switch state {

@@ -35,18 +35,8 @@ extension HTTPServer {
         /// A handler's task; beyond it 503, and the task is cancelled. Also the next bytes of a body that
         /// arrives over time; beyond it the connection is cut.
         public var requestTimeout = Duration.seconds(60)
-        /// Bytes of a head; beyond it 431.
-        public var maxHeaderBytes = 16_384
-        /// Bytes of a target; beyond it 414.
-        public var maxTargetBytes = 8_192
-        /// Field lines of a head, and of the trailers after chunked content; beyond it 431.
-        public var maxFieldLines = 100
-        /// Bytes of all chunk extensions of a request; beyond it 413.
-        public var maxExtensionBytes = 4_096
-        /// Bytes of the trailers after chunked content; beyond it 431.
-        public var maxTrailerBytes = 8_192
-        /// Bytes of a request's content; beyond it 413.
-        public var maxBodyBytes = 1 << 20
+        /// How much of a request is read.
+        public var limits = RequestLimits()
         /// Pipelined answers made ahead for a client before the first has been sent; beyond it the next
         /// request waits.
         public var maxPipelined = 64

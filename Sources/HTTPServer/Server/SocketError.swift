@@ -16,6 +16,15 @@ public struct SocketError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// Repeats a call that a signal has interrupted (EINTR, signal(7)).
+@inline(__always)
+func retryingOnInterrupt<Count: SignedInteger>(_ call: () -> Count) -> Count {
+    while true {
+        let count = call()
+        guard count < 0, errno == EINTR else { return count }
+    }
+}
+
 /// Returns a call's result, or throws with errno if it is negative.
 func check(_ call: StaticString, _ result: CInt) throws(SocketError) -> CInt {
     guard result >= 0 else { throw SocketError(call: "\(call)", code: errno) }

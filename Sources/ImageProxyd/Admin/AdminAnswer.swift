@@ -7,12 +7,11 @@ import Primitives
 /// An answer of the admin listener.
 enum AdminAnswer {
     /// A JSON object, not to be stored.
-    static func json(_ members: [(String, JSONValue)]) -> HTTPResponse {
+    static func json(_ object: JSONValue) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
         response.fields.append(.contentType, text: "application/json")
         response.fields.append(.cacheControl, text: "no-store")
         response.fields.append(.contentTypeOptions, text: "nosniff")
-        let object = JSONValue.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) })
         response.body = .bytes(Array((object.compact + "\n").utf8))
         response.context = ExchangeContext(.admin).packed
         return response

@@ -74,19 +74,19 @@ struct CacheHandler: Sendable {
     ) async throws(AdminFailure) -> HTTPResponse {
         do throws(DiskCacheError) {
             let counts = try await pipeline.purge(target, in: tiers)
-            var members: [(String, JSONValue)] = [
-                ("memory", .integer(counts.memory)), ("disk", .integer(counts.disk)),
-                ("failures", .integer(counts.failures)),
+            var object: JSONValue = [
+                "memory": .integer(counts.memory), "disk": .integer(counts.disk),
+                "failures": .integer(counts.failures),
             ]
             // Links of tags were lost with an index or a folder: only a purge of everything is then certain
             // to reach all.
-            if counts.mayLackSome { members.append(("complete", .bool(false))) }
+            if counts.mayLackSome { object = object.setting(["complete"], to: .bool(false)) }
             if case .source(let source) = target, source.normalized.hasSuffix("*"),
                 counts.memory + counts.disk + counts.failures == 0
             {
-                members.append(("hint", .string(Self.noPrefix)))
+                object = object.setting(["hint"], to: .string(Self.noPrefix))
             }
-            var response = AdminAnswer.json(members)
+            var response = AdminAnswer.json(object)
             response.note = ExchangeNote(purged: target)
             return response
         } catch {
@@ -106,46 +106,46 @@ struct CacheHandler: Sendable {
     }
 
     private func answer(_ listing: SourceListing, of source: SourceURL) -> HTTPResponse {
-        let memory = listing.memory.map { entry, bytes in
+        let memory = listing.memory.map { (entry, bytes) -> JSONValue in
             // An untransformed picture is listed under its source's key, as on disk: a purge by that removes
             // both.
             let key = entry.kind == .original ? entry.sourceKey : entry.key
-            return JSONValue.object([
-                .init(name: "tier", value: .string("memory")),
-                .init(name: "kind", value: .string("\(entry.kind)")),
-                .init(name: "key", value: .string("\(key)")),
-                .init(name: "bytes", value: .integer(bytes)),
-                .init(name: "format", value: .string(entry.format.rawValue)),
-                .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
-            ])
+            return [
+                "tier": .string("memory"),
+                "kind": .string("\(entry.kind)"),
+                "key": .string("\(key)"),
+                "bytes": .integer(bytes),
+                "format": .string(entry.format.rawValue),
+                "stored": .string(HTTPDate(seconds: entry.storedAt).description),
+            ]
         }
-        let disk = listing.disk.map { entry in
-            JSONValue.object([
-                .init(name: "tier", value: .string("disk")),
-                .init(name: "kind", value: .string("\(entry.kind)")),
-                .init(name: "key", value: .string("\(entry.key)")),
-                .init(name: "bytes", value: .integer(Int(entry.bytes))),
-                .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
-                .init(name: "accessed", value: .string(HTTPDate(seconds: entry.accessedAt).description)),
-            ])
+        let disk = listing.disk.map { (entry) -> JSONValue in
+            [
+                "tier": .string("disk"),
+                "kind": .string("\(entry.id.kind)"),
+                "key": .string("\(entry.id.key)"),
+                "bytes": .integer(Int(entry.bytes)),
+                "stored": .string(HTTPDate(seconds: entry.storedAt).description),
+                "accessed": .string(HTTPDate(seconds: entry.accessedAt).description),
+            ]
         }
         return AdminAnswer.json([
-            ("url", .string(source.normalized)), ("source", listing.record.map(freshness) ?? .null),
-            ("entries", .array(memory + disk)), ("cut", .bool(listing.isCut)),
+            "url": .string(source.normalized), "source": listing.record.map(freshness) ?? .null,
+            "entries": .array(memory + disk), "cut": .bool(listing.isCut),
         ])
     }
 
     private func freshness(_ record: SourceRecord) -> JSONValue {
         let now = clock()
-        return .object([
-            .init(name: "key", value: .string("\(record.key)")),
-            .init(name: "format", value: .string(record.format.rawValue)),
-            .init(name: "bytes", value: .integer(record.byteCount)),
-            .init(name: "fresh", value: .bool(record.isFresh(at: now))),
-            .init(name: "age", value: .integer(Int(record.currentAge(at: now)))),
-            .init(name: "lifetime", value: .integer(Int(record.freshnessLifetime))),
-            .init(name: "etag", value: record.entityTag.map { .string($0) } ?? .null),
-            .init(name: "lastModified", value: record.lastModified.map { .string($0) } ?? .null),
-        ])
+        return [
+            "key": .string("\(record.key)"),
+            "format": .string(record.format.rawValue),
+            "bytes": .integer(record.byteCount),
+            "fresh": .bool(record.isFresh(at: now)),
+            "age": .integer(Int(record.currentAge(at: now))),
+            "lifetime": .integer(Int(record.freshnessLifetime)),
+            "etag": record.entityTag.json,
+            "lastModified": record.lastModified.json,
+        ]
     }
 }

@@ -16,23 +16,24 @@ struct FailedHandler: Sendable {
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
-        let items = failures.prefix(Self.maxListed).map { failure in
-            JSONValue.object([
-                .init(name: "url", value: .string(failure.text)),
-                .init(name: "key", value: .string("\(failure.key)")),
-                .init(name: "code", value: .string(failure.remembered.failure.row.code)),
-                .init(name: "class", value: .string(failure.remembered.failureClass.rawValue)),
-                .init(name: "remaining", value: .integer(Int(failure.remembered.remainingSeconds))),
-            ])
+        let now = pipeline.clock()
+        let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
+            [
+                "url": .string(failure.text),
+                "key": .string("\(failure.key)"),
+                "code": .string(failure.failure.row.code),
+                "class": .string(failure.failureClass.rawValue),
+                "remaining": .integer(Int(max(1, failure.end - now))),
+            ]
         }
         return AdminAnswer.json([
-            ("failed", .array(Array(items))), ("cut", .bool(failures.count > Self.maxListed)),
+            "failed": .array(items), "cut": .bool(failures.count > Self.maxListed),
         ])
     }
 
     /// `DELETE /failed[?url=…]`.
     func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source()
-        return AdminAnswer.json([("failures", .integer(pipeline.forgetFailures(of: source)))])
+        return AdminAnswer.json(["failures": .integer(pipeline.forgetFailures(of: source))])
     }
 }

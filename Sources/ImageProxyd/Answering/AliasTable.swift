@@ -76,17 +76,6 @@ final class AliasTable: Sendable {
         share.change(by: change)
     }
 
-    /// Removes everything: called when a setting that requests are checked against has changed.
-    func removeAll() {
-        for box in boxes {
-            let bytes = box.shard.withLock { shard in
-                defer { shard = Shard() }
-                return shard.bytes
-            }
-            share.change(by: -bytes)
-        }
-    }
-
     private func box(of hash: TargetDigest) -> Box {
         boxes[Int(hash.bits >> 40) % boxes.count]
     }

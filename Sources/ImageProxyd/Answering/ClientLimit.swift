@@ -10,10 +10,12 @@ import Request
 /// Refuses clients that send too many requests, by address: an IPv4 address, or the /64 of an IPv6 one, which
 /// belongs to one customer.
 struct ClientLimit: Sendable {
+    /// `security.rateLimit`.
+    let configuration: RateLimitConfiguration
     private let limiter: RateLimiter<ClientID>?
 
-    /// - Parameter configuration: `security.rateLimit`.
     init(_ configuration: RateLimitConfiguration) {
+        self.configuration = configuration
         limiter = RateLimiter(configuration: configuration)
     }
 
@@ -22,13 +24,8 @@ struct ClientLimit: Sendable {
     /// - Throws: `tooManyRequests`.
     func check(_ request: HTTPRequest) throws(PipelineError) {
         guard let limiter, let client = ClientID(request.client) else { return }
-        guard case .refused(let seconds) = limiter.admit(client, at: Self.now) else { return }
+        let now = SystemTime.nanoseconds(of: CLOCK_MONOTONIC_COARSE)
+        guard case .refused(let seconds) = limiter.admit(client, at: now) else { return }
         throw .tooManyRequests(retryAfter: seconds)
-    }
-
-    private static var now: Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -72,7 +72,7 @@ struct ForeignRoute: Sendable {
         let path = String(decoding: prefix, as: UTF8.self)
         let rest = target.hasPrefix(path + "/") ? String(target.dropFirst(path.count)) : target
         return Result { () throws(TranslationError) in
-            try dialect.translate(ForeignTarget(rest, now: Clock.now()))
+            try dialect.translate(ForeignTarget(rest, now: SystemTime.coarseSeconds()))
         }
     }
 

@@ -13,7 +13,7 @@ struct ImageHeads {
     let full: PreparedFields
     /// Fields of a 304 (RFC 9110 §15.4.5): the first of a 200's.
     var notModified: PreparedFields { PreparedFields(lines, first: notModifiedCount) }
-    private let lines: FieldLines
+    private let lines: HTTPFields
     private let notModifiedCount: Int
     /// The validators of the bytes.
     let validators: Validators
@@ -51,7 +51,7 @@ struct ImageHeads {
     ) {
         self.validators = validators
 
-        var lines = FieldLines(reserving: Self.usualCount)
+        var lines = HTTPFields(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         lines.append(.cacheControl) { record.downstream.limited(to: mostAge).append(to: &$0) }
         // A cache does not change the time at which the response was generated (RFC 9110 §6.6.1); Age goes
@@ -82,9 +82,7 @@ struct ImageHeads {
     private static let usualCount = 1_024
 
     /// The fields of every image.
-    private static let always = PreparedFields(alwaysFields)
-
-    private static let alwaysFields: HTTPFields = {
+    private static let always: HTTPFields = {
         var fields = HTTPFields()
         fields.append(.acceptRanges, text: "bytes")
         fields.append(.contentTypeOptions, text: "nosniff")
@@ -94,11 +92,11 @@ struct ImageHeads {
     }()
 
     /// The same, with those of an image without a file name.
-    private static let shown: PreparedFields = {
+    private static let shown: HTTPFields = {
         var fields = HTTPFields()
         fields.append(.contentDisposition, text: disposition(Delivery()))
-        fields.append(alwaysFields)
-        return PreparedFields(fields)
+        fields.append(always)
+        return fields
     }()
 
     /// How a browser shows or saves the image (RFC 6266); a name beyond ASCII is sent in both forms.
@@ -136,19 +134,5 @@ struct ImageHeads {
             true
         default: "!#$&+-.^_`|~".utf8.contains(byte)
         }
-    }
-}
-
-extension HTTPFields {
-    /// Appends a generated value; one that is not a field value (it came from an origin) is omitted.
-    mutating func append(_ name: FieldName, text: String) {
-        guard let value = FieldValue(text) else { return }
-        append(name, value)
-    }
-
-    /// Replaces all lines of the name by one, likewise.
-    mutating func set(_ name: FieldName, text: String) {
-        guard let value = FieldValue(text) else { return }
-        set(name, value)
     }
 }

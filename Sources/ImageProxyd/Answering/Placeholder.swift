@@ -15,9 +15,6 @@ struct Placeholder: Sendable {
     /// The maximum size of the file; it stays in memory.
     static let maxBytes = 4 << 20
 
-    /// The formats that browsers show.
-    private static let formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif]
-
     /// Why a file can't be a placeholder.
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -28,7 +25,7 @@ struct Placeholder: Sendable {
         guard bytes.count <= Self.maxBytes else {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
         }
-        guard let format = ImageFormat(sniffing: bytes), Self.formats.contains(format) else {
+        guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
             throw Failure(description: "not a JPEG, PNG, WebP, GIF or AVIF image")
         }
         self.bytes = bytes

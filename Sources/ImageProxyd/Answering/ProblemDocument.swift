@@ -2,6 +2,7 @@
 
 internal import HTTPServer
 import Pipeline
+import Primitives
 
 /// An error as a client receives it: `application/problem+json` (RFC 9457).
 struct ProblemDocument {
@@ -36,32 +37,13 @@ struct ProblemDocument {
     /// The document's bytes, members in a fixed order.
     var json: [UInt8] {
         var members = [
-            #""type":"about:blank""#, #""title":\#(Self.quoted(title))"#, #""status":\#(status)"#,
-            #""code":\#(Self.quoted(code))"#,
+            #""type":"about:blank""#, #""title":\#(title.quotedJSON)"#, #""status":\#(status)"#,
+            #""code":\#(code.quotedJSON)"#,
         ]
-        if let detail { members.append(#""detail":\#(Self.quoted(detail))"#) }
-        if let parameter { members.append(#""parameter":\#(Self.quoted(parameter))"#) }
+        if let detail { members.append(#""detail":\#(detail.quotedJSON)"#) }
+        if let parameter { members.append(#""parameter":\#(parameter.quotedJSON)"#) }
         if let position { members.append(#""position":\#(position)"#) }
         if let upstreamStatus { members.append(#""upstream_status":\#(upstreamStatus)"#) }
         return Array("{\(members.joined(separator: ","))}\n".utf8)
     }
-
-    /// A JSON string (RFC 8259 §7): quotes, backslashes and controls escaped.
-    static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = [UInt8(ascii: "\"")]
-        bytes.reserveCapacity(text.utf8.count + 16)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20, 0x7F:
-                bytes += "\\u00".utf8
-                bytes += [hexadecimalDigits[Int(byte >> 4)], hexadecimalDigits[Int(byte & 15)]]
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
 }

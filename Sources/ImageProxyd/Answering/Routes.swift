@@ -3,8 +3,10 @@
 import Dialects
 internal import HTTPServer
 import Observability
+import Pipeline
 
-/// The table of routes: which handler answers which path.
+/// The table of routes: which handler answers which path. All handlers are made from one version of the
+/// settings: a reload replaces them as a whole.
 final class Routes: Sendable {
     private let images: ImageHandler
     /// The same for facts about images.
@@ -15,12 +17,17 @@ final class Routes: Sendable {
     private let status: StatusHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
     private let showsMetrics: Bool
+    /// The routes of the admin listener.
+    let admin: AdminRoutes
+    /// What those that replace these take over.
+    let pipeline: ImagePipeline
+    let limit: ClientLimit
 
     init(
         images: ImageHandler, information: ImageHandler,
         foreign: [(route: ForeignRoute, handler: ImageHandler)] = [], sharing: SharingPolicy,
-        status: StatusHandler,
-        showsMetrics: Bool
+        status: StatusHandler, showsMetrics: Bool, admin: AdminRoutes, pipeline: ImagePipeline,
+        limit: ClientLimit
     ) {
         self.images = images
         let other = foreign.first { $0.route.prefix.isEmpty && $0.route.dialect.answersInformation }
@@ -29,6 +36,9 @@ final class Routes: Sendable {
         self.sharing = sharing
         self.status = status
         self.showsMetrics = showsMetrics
+        self.admin = admin
+        self.pipeline = pipeline
+        self.limit = limit
     }
 
     /// The routes by their paths, the most frequent first.
@@ -57,7 +67,9 @@ final class Routes: Sendable {
         }
         if let handler = uploadHandler(of: request) { return .now(handler.refusal(of: request)) }
         if route == .other, let handler = foreignHandler(of: request) { return answer(request, by: handler) }
-        guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
+        guard route != .other, route != .metrics || showsMetrics else {
+            return .now(Self.notFound(request, route))
+        }
         switch request.method {
         case .get, .head: break
         case .options:
@@ -158,10 +170,12 @@ final class Routes: Sendable {
     /// The methods of every route.
     private static let allowed = "GET, HEAD, OPTIONS"
 
-    private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
+    private static func notFound(_ request: HTTPRequest, _ route: Metric.Route = .other) -> HTTPResponse {
         let document = ProblemDocument(
             status: 404, code: "not_found", title: "There is nothing at this path",
-            detail: "images are at /img?url=…, what is known of one at /info?url=…")
+            detail: route == .metrics
+                ? "/metrics is on the admin listener (admin.listen), since other clients can reach this one"
+                : "images are at /img?url=…, what is known of one at /info?url=…")
         var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
         response.note = ExchangeNote(
             document,

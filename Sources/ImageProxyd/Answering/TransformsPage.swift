@@ -40,11 +40,5 @@ enum TransformsPage {
     }
 
     /// The operations as a JSON object.
-    static let text: String = {
-        // Lost: why they cannot be encoded; their types are texts, numbers and booleans only.
-        let operations = try? SettingsEncoder.encode(TransformPipeline.catalogue)
-        return JSONValue.object([
-            JSONValue.Member(name: "operations", value: operations ?? .array([]))
-        ]).compact
-    }()
+    static let text = (["operations": .array(TransformPipeline.catalogue.map(\.json))] as JSONValue).compact
 }

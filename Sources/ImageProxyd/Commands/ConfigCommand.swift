@@ -17,7 +17,8 @@ struct ConfigCommand: ParsableCommand {
     func run() throws {
         let tree =
             defaults
-            ? ConfigurationLoader.defaults : try SettingsEncoder.encode(settings.load().withoutSecrets)
+            ? ProxyConfiguration.defaults
+            : ProxyConfiguration.settings.json(of: try settings.load().withoutSecrets)
         print(tree.pretty())
     }
 }

@@ -37,7 +37,7 @@ struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Why the settings can't be used: every problem that was found, not only the first.
 struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-    /// The problems, in the order of the keys; never empty.
+    /// The problems; never empty.
     var issues: [ConfigurationIssue]
 
     var description: String { issues.map(\.description).joined(separator: "\n") }

@@ -4,10 +4,8 @@ import Primitives
 
 /// Merges the settings: defaults, over them the operator's file, over that the environment, over that flags.
 ///
-/// The defaults are encoded first, and everything else replaces values of that tree: a key that is not in it
-/// is unknown, and a value that does not decode in its place is refused, both with path, place and what is
-/// allowed. All problems are collected. A member whose default is an empty object (`fetch.headers`) accepts
-/// any key.
+/// The values of each source replace those before. A key without a row is unknown, and a value that its row
+/// can't read is refused, both with path, place and what is allowed. All problems are collected.
 struct ConfigurationLoader {
     /// The maximum size of the file; a larger one is refused.
     static let maxFileBytes = ByteCount.mebibytes(4)
@@ -25,59 +23,32 @@ struct ConfigurationLoader {
         var inherited: (serving: [String], admin: [String]) = ([], [])
     }
 
-    /// A value that replaces a default.
-    private struct Overlay {
-        var path: [String]
-        var value: JSONValue
-    }
+    private static let settings = Dictionary(
+        uniqueKeysWithValues: ProxyConfiguration.settings.rows.map { ($0.path, $0) })
 
-    private let defaults: JSONValue
+    private var configuration = ProxyConfiguration()
     private var issues: [ConfigurationIssue] = []
-    private var overlays: [Overlay] = []
     private var places = SettingPlaces()
-
-    /// Returns the settings.
-    /// - Throws: all problems.
-    static func load(_ sources: Sources) throws(ConfigurationError) -> ProxyConfiguration {
-        try loadWithPlaces(sources).configuration
-    }
 
     /// Returns the settings, and where their values stand.
     /// - Throws: all that is wrong with them.
-    static func loadWithPlaces(
+    static func load(
         _ sources: Sources
     ) throws(ConfigurationError) -> (configuration: ProxyConfiguration, places: SettingPlaces) {
-        var loader = ConfigurationLoader(defaults: Self.defaults)
+        var loader = ConfigurationLoader()
         if let file = sources.file { loader.readFile(file.name, file.bytes) }
         loader.readEnvironment(sources.environment)
         if !sources.listen.isEmpty {
-            loader.apply(.strings(sources.listen), at: ["listen"], from: .flag("--listen"))
+            loader.apply(.strings(sources.listen), at: "listen", from: .flag("--listen"))
         }
         let systemd = ConfigurationIssue.Origin.environment("LISTEN_FDS")
         if !sources.inherited.serving.isEmpty {
-            loader.apply(.strings(sources.inherited.serving), at: ["listen"], from: systemd)
+            loader.apply(.strings(sources.inherited.serving), at: "listen", from: systemd)
         }
         if !sources.inherited.admin.isEmpty {
-            loader.apply(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
+            loader.apply(.strings(sources.inherited.admin), at: "admin.listen", from: systemd)
         }
         return (try loader.finish(), loader.places)
-    }
-
-    /// The defaults as a tree, in the order of declaration.
-    static var defaults: JSONValue { tree(ProxyConfiguration()) }
-
-    /// Settings as a tree, in the order of declaration.
-    static func tree(_ configuration: ProxyConfiguration) -> JSONValue {
-        do {
-            return try SettingsEncoder.encode(configuration)
-        } catch {
-            // No setting's `encode(to:)` throws; a test ensures that for the defaults.
-            preconditionFailure("settings can't be encoded: \(error)")
-        }
-    }
-
-    private init(defaults: JSONValue) {
-        self.defaults = defaults
     }
 
     // MARK: - The file
@@ -87,33 +58,33 @@ struct ConfigurationLoader {
         do throws(JSONSyntaxError) {
             let root = try parser.parse()
             guard case .object = root else {
-                return report([], "\(root.kind) is not allowed, expected an object", .file(name, nil))
+                return report("", "\(root.kind) is not allowed, expected an object", .file(name, nil))
             }
             let positions = parser.positions
             for (path, position) in positions { places.positions[path.joined(separator: ".")] = position }
-            walk(root, over: defaults, at: []) { .file(name, positions[$0]) }
+            walk(root, over: ProxyConfiguration.defaults, at: "", of: name)
         } catch {
-            report([], error.message, .file(name, error.position))
+            report("", error.message, .file(name, error.position))
         }
     }
 
-    private mutating func walk(
-        _ value: JSONValue, over known: JSONValue, at path: [String],
-        origin: ([String]) -> ConfigurationIssue.Origin
-    ) {
-        guard case .object(let names) = known, !names.isEmpty else {
-            return apply(value, at: path, from: origin(path))
+    /// Applies the members of an object; `known` has those that there are.
+    private mutating func walk(_ value: JSONValue, over known: JSONValue, at path: String, of file: String) {
+        let origin = places.placed(.file(file, nil), at: path)
+        guard Self.settings[path] == nil, case .object(let names) = known else {
+            return apply(value, at: path, from: origin)
         }
         guard case .object(let members) = value else {
-            return report(path, "\(value.kind) is not allowed, expected an object", origin(path))
+            return report(path, "\(value.kind) is not allowed, expected an object", origin)
         }
         for member in members {
-            let inner = path + [member.name]
+            let inner = path.isEmpty ? member.name : "\(path).\(member.name)"
             guard let next = known[member.name] else {
-                report(inner, "unknown key" + hint(for: member.name, among: names), origin(inner))
+                let hint = hint(for: member.name, among: names)
+                report(inner, "unknown key" + hint, places.placed(origin, at: inner))
                 continue
             }
-            walk(member.value, over: next, at: inner, origin: origin)
+            walk(member.value, over: next, at: inner, of: file)
         }
     }
 
@@ -123,123 +94,85 @@ struct ConfigurationLoader {
             let nested = parts.map { "{\"\($0)\": " }.joined() + "…" + parts.map { _ in "}" }.joined()
             return ", keys are nested objects: \(nested)"
         }
-        return nearest(to: name, among: names.map(\.name)).map { ", did you mean \($0)?" }.orEmpty
+        return nearest(to: name, among: names.map(\.name)).map { ", did you mean \($0)?" } ?? ""
     }
 
     // MARK: - The environment
 
     private mutating func readEnvironment(_ environment: [String: String]) {
-        let variables = EnvironmentNames.paths(in: defaults)
+        let variables = EnvironmentNames.settings
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where EnvironmentNames.isOurs(name) {
             let origin = ConfigurationIssue.Origin.environment(name)
-            guard let path = variables[name] else {
+            guard let setting = variables[name] else {
                 guard !ServiceVariables.contains(name, text) else { continue }
                 report(
-                    [], "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
+                    "", "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
                 continue
             }
-            let candidates = EnvironmentNames.readings(of: text, like: value(at: path))
-            let fitting = candidates.first { mismatch($0, at: path) == nil }
-            apply(fitting ?? candidates.first ?? .string(text), at: path, from: origin)
+            let readings = EnvironmentNames.readings(of: text, like: setting.json(ProxyConfiguration()))
+            let fitting = readings.first { mismatch($0, setting) == nil }
+            apply(fitting ?? readings.first ?? .string(text), at: setting.path, from: origin)
         }
     }
 
     /// The variables that look like settings and are ignored, since Kubernetes sets them for a Service.
     static func ignoredVariables(in environment: [String: String]) -> [String] {
-        let settings = EnvironmentNames.paths(in: defaults)
-        return environment.filter { name, value in
-            EnvironmentNames.isOurs(name) && settings[name] == nil && ServiceVariables.contains(name, value)
+        environment.filter { name, value in
+            EnvironmentNames.isOurs(name) && EnvironmentNames.settings[name] == nil
+                && ServiceVariables.contains(name, value)
         }.map(\.key).sorted()
     }
 
-    private func value(at path: [String]) -> JSONValue {
-        path.reduce(defaults) { $0[$1] ?? .null }
-    }
+    // MARK: - Values
 
-    // MARK: - Overlays
-
-    /// Replaces a default by a value if it alone, in its place, can be decoded.
-    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin)
-    {
-        let mismatches = mismatches(of: value, at: path)
-        guard !mismatches.isEmpty else { return replace(path, with: value, from: origin) }
-        for mismatch in mismatches {
-            let inner = path + mismatch.inner
-            let name = inner.joined(separator: ".")
-            let found = SecretSettings.contains(name) ? nil : value.inside(mismatch.inner)
-            let problem = found.map { "\($0.compact) is not allowed, \(mismatch.text)" }
-            let hidden = mismatch.inner.isEmpty ? "the value is not allowed, \(mismatch.text)" : mismatch.text
-            report(inner, problem ?? hidden, places.placed(origin, at: name))
-        }
-        guard case .object(let members) = value else { return }
-        // The other members of a table are checked as well.
-        let fitting = members.filter { mismatch(.object([$0]), at: path) == nil }
-        if !fitting.isEmpty { replace(path, with: .object(fitting), from: origin) }
-    }
-
-    private mutating func replace(
-        _ path: [String], with value: JSONValue, from origin: ConfigurationIssue.Origin
+    /// Replaces a setting's value if its row can read the new one.
+    private mutating func apply(
+        _ value: JSONValue, at path: String, from origin: ConfigurationIssue.Origin
     ) {
-        overlays.append(Overlay(path: path, value: value))
-        places.origins.append((path.joined(separator: "."), origin))
-    }
-
-    /// What does not fit in a value: the first such value in each element of a list, or member of a table.
-    private func mismatches(of value: JSONValue, at path: [String]) -> [Mismatch] {
-        guard let first = mismatch(value, at: path) else { return [] }
-        guard !first.inner.isEmpty else { return [first] }
-        switch value {
-        case .array(let values):
-            return values.enumerated().compactMap { index, element in
-                guard let alone = mismatch(.array([element]), at: path) else { return nil }
-                return Mismatch(inner: ["\(index)"] + alone.inner.dropFirst(), text: alone.text)
-            }
-        case .object(let members): return members.compactMap { mismatch(.object([$0]), at: path) }
-        default: return [first]
-        }
-    }
-
-    private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {
-        do {
-            _ = try SettingsDecoder.decode(
-                ProxyConfiguration.self, from: defaults.replacing(path, with: value))
-            return nil
-        } catch DecodingError.dataCorrupted(let context) {
-            let inner = context.codingPath.map(\.stringValue).dropFirst(path.count)
-            return Mismatch(inner: Array(inner), text: context.debugDescription)
+        guard let setting = Self.settings[path] else { return }
+        do throws(SettingMismatch) {
+            try setting.set(&configuration, value)
+            places.origins.append((path, origin))
         } catch {
-            return Mismatch(inner: [], text: "\(error)")
+            for fault in error.faults { report(fault, in: value, of: setting, origin) }
+            // The other members of a table are checked as well.
+            guard case .object(let members) = value else { return }
+            let fitting = members.filter { mismatch(.object([$0]), setting) == nil }
+            if !fitting.isEmpty { apply(.object(fitting), at: path, from: origin) }
         }
     }
 
-    /// Why a value does not fit, and where inside it.
-    private struct Mismatch {
-        let inner: [String]
-        let text: String
+    private func mismatch(
+        _ value: JSONValue, _ setting: Setting<ProxyConfiguration>
+    ) -> SettingMismatch? {
+        var trial = configuration
+        do throws(SettingMismatch) {
+            try setting.set(&trial, value)
+            return nil
+        } catch {
+            return error
+        }
     }
 
-    private mutating func report(_ path: [String], _ problem: String, _ origin: ConfigurationIssue.Origin?) {
-        let path = path.joined(separator: ".")
+    private mutating func report(
+        _ fault: SettingMismatch.Fault, in value: JSONValue, of setting: Setting<ProxyConfiguration>,
+        _ origin: ConfigurationIssue.Origin
+    ) {
+        let path = ([setting.path] + fault.path).joined(separator: ".")
+        let found = setting.isSecret ? nil : value.inside(fault.path)?.compact
+        // Only the place of a secret is shown, not the secret.
+        let shown = found ?? (fault.path.isEmpty ? "the value" : nil)
+        let problem = shown.map { "\($0) is not allowed, \(fault.text)" } ?? fault.text
+        report(path, problem, places.placed(origin, at: path))
+    }
+
+    private mutating func report(_ path: String, _ problem: String, _ origin: ConfigurationIssue.Origin) {
         issues.append(ConfigurationIssue(path: path, problem: problem, origin: origin))
     }
 
     private func finish() throws(ConfigurationError) -> ProxyConfiguration {
-        let tree = overlays.reduce(defaults) { $0.replacing($1.path, with: $1.value) }
-        let configuration: ProxyConfiguration
-        do {
-            configuration = try SettingsDecoder.decode(ProxyConfiguration.self, from: tree)
-        } catch {
-            // Each value decoded alone, so this is a bug of a `Decodable` that reads two; it must be
-            // reported.
-            throw ConfigurationError(issues: issues + [ConfigurationIssue(path: "", problem: "\(error)")])
-        }
         let all = issues + configuration.problems().map(places.located)
         guard all.isEmpty else { throw ConfigurationError(issues: all) }
         return configuration
     }
-}
-
-extension Optional<String> {
-    /// The text, or none.
-    fileprivate var orEmpty: String { self ?? "" }
 }

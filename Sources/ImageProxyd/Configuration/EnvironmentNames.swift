@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Primitives
+import Primitives
 
 /// The variables of the environment: `IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES` is `cache.memory.maxBytes`.
 ///
-/// Names are derived from the defaults' tree: every setting has one and none is listed by hand.
+/// Names follow from the settings' paths: every setting has one and none is listed by hand.
 enum EnvironmentNames {
     private static let prefix = "IMAGEPROXYD_"
 
@@ -20,27 +20,16 @@ enum EnvironmentNames {
         return near.map { ", did you mean \(prefix)\($0)?" } ?? ""
     }
 
-    /// Returns the path of each setting in `tree` by the name of its variable.
-    static func paths(in tree: JSONValue) -> [String: [String]] {
-        var names: [String: [String]] = [:]
-        collect(tree, at: [], into: &names)
-        return names
-    }
-
-    private static func collect(_ tree: JSONValue, at path: [String], into names: inout [String: [String]]) {
-        guard case .object(let members) = tree, !members.isEmpty else {
-            names[variable(for: path)] = path
-            return
-        }
-        for member in members { collect(member.value, at: path + [member.name], into: &names) }
-    }
+    /// Each setting by the name of its variable.
+    static let settings = Dictionary(
+        uniqueKeysWithValues: ProxyConfiguration.settings.rows.map { (variable(for: $0.path), $0) })
 
     /// Returns the variable of a setting: a word begins at a capital after another character.
-    static func variable(for path: [String]) -> String {
-        prefix + path.map(screaming).joined(separator: "_")
+    private static func variable(for path: String) -> String {
+        prefix + path.split(separator: ".").map(screaming).joined(separator: "_")
     }
 
-    private static func screaming(_ key: String) -> String {
+    private static func screaming(_ key: Substring) -> String {
         var result = ""
         var previous: Character = "A"
         for character in key {

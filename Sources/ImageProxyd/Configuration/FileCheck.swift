@@ -4,6 +4,7 @@ import Cache
 internal import Glibc
 import Observability
 import Origins
+import Primitives
 
 /// Problems with folders and files that `check-config` reports in advance, also when another user than the
 /// daemon's runs it.
@@ -24,6 +25,14 @@ enum FileCheck {
         }
     }
 
+    /// Why a folder of earlier entries can't be read; nil if it can.
+    static func problem(ofReadOnlyFolder path: String) -> String? {
+        var facts = stat()
+        guard unsafe stat(path, &facts) == 0 else { return "\(path): \(reason())" }
+        guard facts.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no folder" }
+        return unsafe access(path, R_OK | X_OK) == 0 ? nil : "\(path): \(reason())"
+    }
+
     /// Makes a folder inside another and removes it: some file systems allow none, whatever the rights are.
     private static func problem(ofFolderIn parent: String) -> String? {
         var trial = Array("\(parent)/.imageproxyd-XXXXXX".utf8CString)
@@ -38,10 +47,7 @@ enum FileCheck {
         return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IROTH == 0
     }
 
-    private static func reason() -> String {
-        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
-        unsafe String(cString: strerror(errno))
-    }
+    private static func reason() -> String { systemErrorText(errno) }
 }
 
 extension LogConfiguration {
@@ -62,11 +68,18 @@ extension ProxyConfiguration {
     func folderProblems(
         ofOtherUser: Bool = false, environment: [String: String] = HostProcess.environment
     ) -> [ConfigurationIssue] {
+        var problems = cache.disk.readOnlyPaths.enumerated().compactMap { index, folder in
+            FileCheck.problem(ofReadOnlyFolder: folder).map {
+                ConfigurationIssue(path: "cache.disk.readOnlyPaths.\(index)", problem: $0)
+            }
+        }
         let isNamed = !cache.disk.directory.isEmpty || environment["CACHE_DIRECTORY"] != nil
-        guard isNamed || !ofOtherUser else { return [] }
+        guard isNamed || !ofOtherUser else { return problems }
         let folder = CacheDirectory.path(configured: cache.disk.directory, environment: environment)
-        guard let problem = FileCheck.problem(ofFolder: folder) else { return [] }
-        return [ConfigurationIssue(path: "cache.disk.directory", problem: problem)]
+        if let problem = FileCheck.problem(ofFolder: folder) {
+            problems.append(ConfigurationIssue(path: "cache.disk.directory", problem: problem))
+        }
+        return problems
     }
 
     /// What the check can't see: credentials outside the unit, and files that the daemon's user may be unable

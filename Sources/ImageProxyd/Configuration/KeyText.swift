@@ -27,26 +27,14 @@ enum KeyText {
         var bytes: [UInt8] = []
         var rest = digits
         while let high = rest.popFirst(), let low = rest.popFirst() {
-            guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16), high != 0x2B
-            else {
-                return nil
-            }
-            bytes.append(byte)
+            guard let high = hexDigit(high), let low = hexDigit(low) else { return nil }
+            bytes.append(high << 4 | low)
         }
         return bytes
     }
 
     /// Both alphabets, with or without padding.
     private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var text = text
-        while text.last == UInt8(ascii: "=") { text.removeLast() }
-        return Base64URL.decode(
-            text.map { byte in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                default: byte
-                }
-            })
+        text.contains { $0 <= 0x20 } ? nil : Base64.decode(text)
     }
 }

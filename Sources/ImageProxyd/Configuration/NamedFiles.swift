@@ -130,7 +130,7 @@ private struct Reader {
         guard bytes.count <= WatermarkImage.maxBytes else {
             return refuse(key, "\(path) is larger than \(ByteCount(WatermarkImage.maxBytes))")
         }
-        guard let format = ImageFormat(sniffing: bytes), WatermarkImage.formats.contains(format) else {
+        guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
             return refuse(key, "\(path) is not a PNG, WebP, JPEG, GIF or AVIF image")
         }
         return WatermarkImage(name: name, bytes: bytes)

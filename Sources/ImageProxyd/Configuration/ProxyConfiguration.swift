@@ -6,49 +6,75 @@ import Imaging
 import Loading
 import Observability
 import Origins
+import Primitives
 import Rendering
 import Request
 
 /// All settings of the daemon: one member for each module. The modules declare their settings, defaults and
 /// bounds.
 ///
-/// The names of the members are the keys of the file, in this order; see `ConfigurationLoader` for where
-/// values come from. To add a setting, declare it in its module's struct and run `make documents`.
-struct ProxyConfiguration: Sendable, Hashable, Codable {
-    /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
+/// To add a setting, add a member and a row in its module's structure, and run `make documents`.
+struct ProxyConfiguration: SettingGroup {
     var listen = ["127.0.0.1:8080"]
-    /// The listener for operators.
-    var admin = AdminSection()
-    /// Bounds of the HTTP server.
-    var http = HTTPSection()
-    /// The two tiers.
+    var admin = AdminConfiguration()
+    var http = HTTPConfiguration()
     var cache = CacheConfiguration()
-    /// How long stored responses may be reused.
     var freshness = FreshnessConfiguration()
-    /// The memory of failed URLs.
     var failedURLs = FailedURLsConfiguration()
-    /// How origins are asked.
     var fetch = FetchConfiguration()
-    /// How the sources of some origins are treated, the first rule that matches (see docs/origins.md). Default none.
     var origins: [OriginRuleConfiguration] = []
-    /// How renderings are run.
     var transform = TransformConfiguration()
-    /// Bounds on pictures.
     var limits = RenderLimits()
-    /// Formats that are read and chosen.
     var formats = FormatsConfiguration()
-    /// Default encoder qualities.
     var quality = QualityConfiguration()
-    /// What the daemon may be asked for, and whom it may connect to.
-    var security = SecuritySection()
-    /// Named bundles of parameters: `{"thumb": {"transform": "resize:200x200:cover", "quality": 70}}`. Default none.
+    var security = SecurityConfiguration()
     var presets: [String: Preset] = [:]
-    /// URLs of other image proxies that are understood, each below a path (see docs/moving). Default none.
     var dialects: [DialectConfiguration] = []
-    /// Images that stand in for failed sources: paths of files by name. Default none.
     var placeholders: [String: String] = [:]
-    /// Images that `watermark` lays over others: paths of files by name. Default none.
     var watermarks: [String: String] = [:]
-    /// What is logged.
     var log = LogConfiguration()
+
+    static let settings = SettingTable<Self>("All settings.", reload: .takes) {
+        Setting(
+            "listen", \.listen, allowed: "at least one address", reload: .needsRestart,
+            """
+            Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
+            """
+        ) { !$0.isEmpty }
+        Setting.group("admin", \.admin)
+        Setting.group("http", \.http)
+        Setting.group("cache", \.cache)
+        Setting.group("freshness", \.freshness)
+        Setting.group("failedURLs", \.failedURLs)
+        Setting.group("fetch", \.fetch)
+        Setting(
+            "origins", \.origins, isSecret: true,
+            """
+            How the sources of some origins are treated, the first rule that matches (see docs/origins.md).
+            """)
+        Setting.group("transform", \.transform)
+        Setting.group("limits", \.limits)
+        Setting.group("formats", \.formats)
+        Setting.group("quality", \.quality)
+        Setting.group("security", \.security)
+        Setting(
+            "presets", \.presets,
+            """
+            Named bundles of parameters: `{"thumb": {"transform": "resize:200x200:cover", "quality": 70}}`.
+            """)
+        Setting(
+            "dialects", \.dialects, isSecret: true,
+            """
+            URLs of other image proxies that are understood, each below a path (see docs/moving).
+            """)
+        Setting(
+            "placeholders", \.placeholders, "Images that stand in for failed sources: paths of files by name."
+        )
+        Setting(
+            "watermarks", \.watermarks, "Images that `watermark` lays over others: paths of files by name.")
+        Setting.group("log", \.log)
+    }
+
+    /// The defaults as an object, in the order of the table.
+    static let defaults = settings.json(of: ProxyConfiguration())
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+import Primitives
 
-/// Settings whose invalid values are not shown: they contain secrets, or secrets are pasted there by mistake.
+/// Settings that contain secrets, or where secrets are pasted by mistake.
 enum SecretSettings {
-    private static let paths = [
-        "security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins", "dialects",
-    ]
-
     /// A secret has at least so many bytes: a shorter text is none.
     private static let leastBytes = 16
 
     /// Whether the value at a path, or around it, must not be shown.
     static func contains(_ path: String) -> Bool {
-        paths.contains { path == $0 || path.hasPrefix($0 + ".") }
+        ProxyConfiguration.settings.rows.contains {
+            $0.isSecret && (path == $0.path || path.hasPrefix($0.path + "."))
+        }
     }
 
     /// Whether a text is certainly the place of a secret, and not the secret: a credential, a file that

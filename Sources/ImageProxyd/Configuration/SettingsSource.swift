@@ -39,6 +39,6 @@ struct SettingsSource: Sendable {
                 throw HostProcess.Failure(description: "\(file): \(error)")
             }
         }
-        return try ConfigurationLoader.loadWithPlaces(sources)
+        return try ConfigurationLoader.load(sources)
     }
 }

@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import Logging
 import Observability
+import Primitives
 
 /// Writes the daemon's own log in the formats of the access log.
 ///
@@ -42,47 +43,21 @@ struct DaemonLogHandler: LogHandler {
         fields.append(LogEntry.Field("logger", label))
         if let error = event.error { fields.append(LogEntry.Field("error", "\(error)")) }
         let entry = LogEntry(
-            milliseconds: now(), level: LogConfiguration.Level(event.level), message: "\(event.message)",
-            fields: fields)
+            milliseconds: SystemTime.nanoseconds(of: CLOCK_REALTIME) / 1_000_000,
+            level: LogConfiguration.Level(event.level), message: "\(event.message)", fields: fields)
         // Lost when standard error or the journal is closed: there is nowhere left to report it.
         _ = sink.write(entry.bytes(as: format))
     }
-
-    private func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-    }
 }
+
+// Both have the same words; a test compares them.
 
 extension Logger.Level {
     /// The `Logger`'s name of a level.
-    init(_ level: LogConfiguration.Level) {
-        self =
-            switch level {
-            case .trace: .trace
-            case .debug: .debug
-            case .info: .info
-            case .notice: .notice
-            case .warning: .warning
-            case .error: .error
-            case .critical: .critical
-            }
-    }
+    init(_ level: LogConfiguration.Level) { self = Logger.Level(rawValue: level.rawValue) ?? .critical }
 }
 
 extension LogConfiguration.Level {
     /// The settings' name of a level.
-    init(_ level: Logger.Level) {
-        self =
-            switch level {
-            case .trace: .trace
-            case .debug: .debug
-            case .info: .info
-            case .notice: .notice
-            case .warning: .warning
-            case .error: .error
-            case .critical: .critical
-            }
-    }
+    init(_ level: Logger.Level) { self = Self(rawValue: level.rawValue) ?? .critical }
 }

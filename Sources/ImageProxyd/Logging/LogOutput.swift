@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import Logging
 import Observability
+import Primitives
 
 /// The output of the daemon's log and the access log: standard error, or the journal if standard error leads
 /// there.
@@ -38,9 +39,7 @@ struct LogOutput: Sendable {
 
     /// Why the journal can't be reached, and what works without it.
     static func problem(_ failure: LogSink.Failure) -> String {
-        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
-        let reason = unsafe String(cString: strerror(failure.code))
-        return "journald: \(LogSink.journalPath): \(reason); use text or json"
+        "journald: \(LogSink.journalPath): \(systemErrorText(failure.code)); use text or json"
     }
 
     /// Makes the handler of a logger.

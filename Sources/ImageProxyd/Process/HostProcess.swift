@@ -32,28 +32,11 @@ enum HostProcess {
     /// Reads a whole file, up to `ConfigurationLoader.maxFileBytes`.
     /// - Parameter isRegular: whether it must be a regular file; reading a pipe or a device may block.
     static func contents(of path: String, isRegular: Bool = false) throws(Failure) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0))
-        guard descriptor >= 0 else { throw systemFailure() }
-        defer { close(descriptor) }
-        if isRegular {
-            var facts = stat()
-            guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(description: "no regular file")
-            }
-        }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes {
-                unsafe read(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw systemFailure() }
-            guard count > 0 else { return bytes }
-            bytes += piece[..<count]
-            guard bytes.count <= ConfigurationLoader.maxFileBytes.bytes else {
-                throw Failure(description: "larger than \(ConfigurationLoader.maxFileBytes)")
-            }
+        do throws(FileIO.ReadError) {
+            return try FileIO.contents(
+                of: path, atMost: ConfigurationLoader.maxFileBytes, isRegular: isRegular)
+        } catch {
+            throw Failure(description: "\(error)")
         }
     }
 
@@ -88,10 +71,5 @@ enum HostProcess {
     static func reportError(_ text: String) {
         // Lost when standard error is closed; the exit code is still there.
         _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
-    }
-
-    private static func systemFailure() -> Failure {
-        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
-        unsafe Failure(description: String(cString: strerror(errno)))
     }
 }

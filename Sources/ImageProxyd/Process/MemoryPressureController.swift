@@ -39,7 +39,7 @@ final class MemoryPressureController: Sendable {
         let holding = memory.statistics.bytes
         let (bound, wasReduced) = relief.withLock { relief in
             let wasReduced = relief.isReduced
-            return (relief.alarm(holding: holding, at: Clock.now()), wasReduced)
+            return (relief.alarm(holding: holding, at: SystemTime.coarseSeconds()), wasReduced)
         }
         memory.resize(maxBytes: ByteCount(bound))
         // Returns the freed memory to the kernel, which is the purpose.
@@ -53,7 +53,7 @@ final class MemoryPressureController: Sendable {
     private func scheduleRelaxing() {
         queue.asyncAfter(deadline: .now() + .seconds(Int(PressureRelief.calm))) { [self] in
             let (bound, isReduced) = relief.withLock { relief in
-                (relief.relax(at: Clock.now()), relief.isReduced)
+                (relief.relax(at: SystemTime.coarseSeconds()), relief.isReduced)
             }
             memory.resize(maxBytes: ByteCount(bound))
             if isReduced {

@@ -20,24 +20,12 @@ struct PressureSource: Sendable, Equatable {
         if let path = environment["MEMORY_PRESSURE_WATCH"] {
             guard path != "/dev/null", !path.isEmpty else { return [] }
             let text = environment["MEMORY_PRESSURE_WRITE"] ?? ""
-            return [PressureSource(path: path, trigger: decode(text) ?? [])]
+            return [PressureSource(path: path, trigger: Base64.decode(text.utf8) ?? [])]
         }
         var paths = ["/proc/pressure/memory"]
         // The unified hierarchy's line is `0::/path`.
         let group = controlGroups.split(separator: "\n").first { $0.hasPrefix("0::/") }
         if let group { paths.insert("/sys/fs/cgroup\(group.dropFirst(3))/memory.pressure", at: 0) }
         return paths.map { PressureSource(path: $0, trigger: defaultTrigger) }
-    }
-
-    /// Ordinary base64 (RFC 4648 §4), with or without padding.
-    private static func decode(_ text: String) -> [UInt8]? {
-        let plain = text.utf8.filter { $0 != UInt8(ascii: "=") }.map { byte in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: byte
-            }
-        }
-        return Base64URL.decode(plain)
     }
 }

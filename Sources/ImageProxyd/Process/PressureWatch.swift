@@ -4,15 +4,13 @@ import Bodies
 import CLinux
 internal import Dispatch
 import Glibc
+import Primitives
 
 /// Waits for the system to report memory pressure; costs nothing until then.
 ///
 /// Dispatch does not support urgent data (EPOLLPRI), by which PSI reports; so it watches an epoll descriptor
 /// that watches for that.
 final class PressureWatch: Sendable {
-    /// The path that is watched.
-    let path: String
-
     private let events: OwnedDescriptor
     private let file: OwnedDescriptor
     // Safe because Dispatch's objects may be used from any thread; only deinit does.
@@ -21,7 +19,7 @@ final class PressureWatch: Sendable {
     /// Watches the first candidate that can be watched; nil if none can.
     /// - Parameter alarm: called on one queue, each time.
     init?(_ candidates: [PressureSource], alarm: @escaping @Sendable () -> Void) {
-        guard let (file, path, isRegular) = Self.open(candidates) else { return nil }
+        guard let (file, isRegular) = Self.open(candidates) else { return nil }
         let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         events = OwnedDescriptor(owning: descriptor)
@@ -30,7 +28,6 @@ final class PressureWatch: Sendable {
         unsafe event.events = isRegular ? EPOLLPRI.rawValue : EPOLLIN.rawValue
         guard unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, file.raw, &event) == 0 else { return nil }
         self.file = file
-        self.path = path
         unsafe source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "memory pressure"))
         unsafe source.setEventHandler { [events, file] in
@@ -51,14 +48,14 @@ final class PressureWatch: Sendable {
         unsafe source.cancel()
     }
 
-    private static func open(_ candidates: [PressureSource]) -> (OwnedDescriptor, String, isRegular: Bool)? {
+    private static func open(_ candidates: [PressureSource]) -> (OwnedDescriptor, isRegular: Bool)? {
         for candidate in candidates {
             var facts = stat()
             guard unsafe stat(candidate.path, &facts) == 0 else { continue }
             let type = facts.st_mode & S_IFMT
             let file = type == S_IFSOCK ? connect(candidate.path) : openFile(candidate.path)
             guard let file, write(candidate.trigger, to: file) else { continue }
-            return (file, candidate.path, type == S_IFREG)
+            return (file, type == S_IFREG)
         }
         return nil
     }
@@ -72,17 +69,7 @@ final class PressureWatch: Sendable {
         let descriptor = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC | LINUX_SOCK_NONBLOCK, 0)
         guard descriptor >= 0 else { return nil }
         let file = OwnedDescriptor(owning: descriptor)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let code = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(descriptor, $0, size)
-            }
-        }
-        return code == 0 ? file : nil
+        return UnixSocket.connect(descriptor, to: path) ? file : nil
     }
 
     private static func write(_ trigger: [UInt8], to file: OwnedDescriptor) -> Bool {

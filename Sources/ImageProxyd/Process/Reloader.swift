@@ -3,6 +3,7 @@
 internal import CLinux
 internal import Glibc
 internal import Logging
+import Primitives
 import Synchronization
 
 /// Reads the settings again at a reload, and applies what can change without a restart.
@@ -32,9 +33,8 @@ final class Reloader: Sendable {
 
     /// Reads, checks and swaps; reports the result to the log and the service manager.
     func reload() {
-        service.report(to: logger) { () throws(ServiceManager.Failure) in
-            try service.reloading(monotonicMicroseconds: Self.microseconds)
-        }
+        let start = SystemTime.nanoseconds(of: CLOCK_MONOTONIC) / 1_000
+        service.report(.reloading(monotonicMicroseconds: start), to: logger)
         var status = "serving"
         do {
             logChanges(try apply())
@@ -42,7 +42,7 @@ final class Reloader: Sendable {
             logger.error("reload refused, the settings stay as they were: \(error)")
             status = "serving; reload refused: \(error)"
         }
-        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: status) }
+        service.report(.ready(status: status), to: logger)
     }
 
     private func apply() throws -> ReloadPlan {
@@ -52,10 +52,10 @@ final class Reloader: Sendable {
         // restart.
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
-        let routeSet = try components.routeSet(plan.next, files, succeeding: currentRoutes.value)
+        let routes = try components.routes(plan.next, files, succeeding: currentRoutes.value)
         try components.adopt(plan.next)
         // Nothing after this line can fail.
-        currentRoutes.replace(by: routeSet)
+        currentRoutes.replace(by: routes)
         running.withLock { $0 = plan.next }
         return plan
     }
@@ -65,11 +65,5 @@ final class Reloader: Sendable {
         logger.notice("reloaded: \(changes); keys, credentials and pictures were read again")
         guard !plan.waiting.isEmpty else { return }
         logger.warning("these need a restart: \(plan.waiting.joined(separator: ", "))")
-    }
-
-    private static var microseconds: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
     }
 }

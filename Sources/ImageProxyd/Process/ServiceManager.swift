@@ -2,6 +2,7 @@
 
 import CSystemd
 import Glibc
+internal import Logging
 
 /// Speaks systemd's notification protocol (sd_notify(3)); without `NOTIFY_SOCKET` every message is dropped.
 ///
@@ -16,54 +17,61 @@ struct ServiceManager: Sendable {
     }
 
     /// A message could not be sent; an error of errno(3).
-    struct Failure: Error, Sendable, Hashable {
+    struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         var code: Int32
+
+        /// The reason, and the variable that says where the service manager is.
+        var description: String {
+            // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
+            "NOTIFY_SOCKET: \(unsafe String(cString: strerror(code)))"
+        }
     }
 
-    /// Reports that the daemon serves, with a line for `systemctl status`.
+    /// What the daemon reports.
+    enum Message: Sendable, Hashable {
+        /// It serves; with a line for `systemctl status`.
+        case ready(status: String)
+        /// It reads settings again; followed by `ready`. CLOCK_MONOTONIC at the start is what
+        /// `Type=notify-reload` requires.
+        case reloading(monotonicMicroseconds: Int64)
+        /// It is shutting down.
+        case stopping
+        /// It is alive; must be sent more often than `watchdogInterval`, and only after a check.
+        case alive
+        /// It needs more time to start, reload or stop, counted from now.
+        case needsTime(Duration)
+
+        fileprivate var text: String {
+            switch self {
+            // A line break would begin another assignment.
+            case .ready(let status): "READY=1\nSTATUS=\(status.replacing("\n", with: " "))"
+            case .reloading(let start): "RELOADING=1\nMONOTONIC_USEC=\(start)"
+            case .stopping: "STOPPING=1"
+            case .alive: "WATCHDOG=1"
+            case .needsTime(let duration): "EXTEND_TIMEOUT_USEC=\(Int64(duration / .microseconds(1)))"
+            }
+        }
+    }
+
+    /// Sends a message.
     /// - Returns: whether there is a service manager.
     @discardableResult
-    func ready(status: String) throws(Failure) -> Bool {
-        try notify("READY=1\nSTATUS=\(oneLine(status))")
+    func send(_ message: Message) throws(Failure) -> Bool {
+        let result = unsafe sd_notify(0, message.text)
+        guard result >= 0 else { throw Failure(code: -result) }
+        return result > 0
     }
 
-    /// Reports that settings are being read again; followed by `ready`.
-    ///
-    /// `monotonicMicroseconds` is CLOCK_MONOTONIC at the start, which `Type=notify-reload` requires.
-    @discardableResult
-    func reloading(monotonicMicroseconds: UInt64) throws(Failure) -> Bool {
-        try notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds)")
+    /// Sends a message. If that fails, the daemon continues to serve, and logs the failure.
+    func report(_ message: Message, to logger: Logger) {
+        do throws(Failure) {
+            try send(message)
+        } catch {
+            logger.error("the service manager was not notified: \(error)")
+        }
     }
 
-    /// Reports that the daemon is shutting down.
-    @discardableResult
-    func stopping() throws(Failure) -> Bool {
-        try notify("STOPPING=1")
-    }
-
-    /// Sets the line of `systemctl status`.
-    @discardableResult
-    func status(_ text: String) throws(Failure) -> Bool {
-        try notify("STATUS=\(oneLine(text))")
-    }
-
-    /// Reports that the daemon is alive; must be sent more often than `watchdogInterval`, and only after a
-    /// check.
-    @discardableResult
-    func watchdog() throws(Failure) -> Bool {
-        try notify("WATCHDOG=1")
-    }
-
-    /// Requests more time to start, reload or stop, counted from now.
-    @discardableResult
-    func extendTimeout(by duration: Duration) throws(Failure) -> Bool {
-        let microseconds =
-            duration.components.seconds * 1_000_000
-            + duration.components.attoseconds / 1_000_000_000_000
-        return try notify("EXTEND_TIMEOUT_USEC=\(microseconds)")
-    }
-
-    /// The maximum interval between calls of `watchdog`; nil if systemd does not watch
+    /// The maximum interval between messages `alive`; nil if systemd does not watch
     /// (sd_watchdog_enabled(3)).
     var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0
@@ -91,16 +99,5 @@ struct ServiceManager: Sendable {
         guard let names = unsafe names else { return }
         for index in 0..<Int(count) { unsafe free(names[index]) }
         unsafe free(names)
-    }
-
-    private func notify(_ message: String) throws(Failure) -> Bool {
-        let result = unsafe sd_notify(0, message)
-        guard result >= 0 else { throw Failure(code: -result) }
-        return result > 0
-    }
-
-    /// A line break would begin another assignment.
-    private func oneLine(_ text: String) -> String {
-        text.replacing("\n", with: " ")
     }
 }

@@ -8,6 +8,4 @@ package enum BodyError: Error, Sendable, Hashable {
     case tooManyFiles
     /// The writer ended the body before its last byte.
     case incomplete
-    /// The waiting task was cancelled.
-    case cancelled
 }

@@ -184,46 +184,7 @@ package final class PartialBody: Sendable {
     /// The complete body with its digests; nil until it is complete, or if it failed.
     package var content: Content? { state.withLock { $0.content } }
 
-    /// The complete body; nil until it is complete, or if it failed.
-    package var stored: StoredBody? { content?.body }
-
-    /// Waits for the end and returns the complete body.
-    /// - Throws: why it failed, or `cancelled` if the waiting task was.
-    package func complete() async throws(BodyError) -> Content {
-        while true {
-            if let content { return content }
-            try await wait(beyond: .max)
-        }
-    }
-
-    /// Returns up to `max` bytes from `offset` on, as soon as there is at least one; nil at the end of the
-    /// body.
-    ///
-    /// Bytes in the file are returned as a range of it, for `sendfile`; bytes in memory are copied.
-    /// - Throws: why the body failed (after its last byte has been read), or `cancelled` if the reading task
-    ///   was.
-    package func piece(at offset: Int, max: Int) async throws(BodyError) -> StoredBody? {
-        while true {
-            switch state.withLock({ $0.piece(at: offset, max: max) }) {
-            case .ready(let piece): return piece
-            case .end: return nil
-            case .pending: try await wait(beyond: offset)
-            }
-        }
-    }
-
-    /// Returns a copy of up to `max` bytes from `offset` on, as soon as there is at least one; empty at the
-    /// end.
-    /// - Throws: as `piece(at:max:)`; `storage` if the file can't be read.
-    package func read(at offset: Int, max: Int) async throws(BodyError) -> [UInt8] {
-        switch try await piece(at: offset, max: max) {
-        case nil: return []
-        case .bytes(let bytes): return bytes
-        case .file(let file, let start, let length): return try file.readAll(from: start, count: Int(length))
-        }
-    }
-
-    /// The result of `look`.
+    /// The result of `poll`.
     package enum PollResult {
         /// The next bytes.
         case piece(StoredBody)
@@ -239,46 +200,16 @@ package final class PartialBody: Sendable {
     ///
     /// Without a byte, `wake` is called on the writer's thread when there is one, or when the body has ended.
     package func poll(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> PollResult {
-        state.withLock { state in
-            switch state.piece(at: offset, max: state.isInFile ? .max : max) {
-            case .ready(let piece): return .piece(piece)
-            case .end: return .end
-            case .pending: break
-            }
-            if let failure = state.failure(at: offset) { return .failed(failure) }
-            let id = state.newWaiterID()
-            // Never ready at once: the lock is still held under which no byte was found.
-            _ = state.enlist(id, beyond: offset, wake)
-            return .nothingYet(id)
-        }
+        state.withLock { $0.poll(at: offset, max: max, orWake: wake) }
     }
 
     /// Stops waiting; `wake` may be running at the same time.
     package func leave(_ waiter: UInt64) {
-        state.withLock { $0.strike(waiter) }
+        state.withLock { $0.leave(waiter) }
     }
 
     /// Whether more bytes may follow.
     package var isGrowing: Bool { state.withLock { !$0.hasEnded } }
-
-    /// Waits until there are more than `offset` bytes or the body has ended.
-    private func wait(beyond offset: Int) async throws(BodyError) {
-        let id = state.withLock { $0.newWaiterID() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let ready = state.withLock { $0.enlist(id, beyond: offset) { continuation.resume() } }
-                if ready { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.dismiss(id) }?()
-        }
-        let failure = state.withLock {
-            $0.forget(id)
-            return $0.failure(at: offset)
-        }
-        if Task.isCancelled { throw .cancelled }
-        if let failure { throw failure }
-    }
 
     private func wake(_ waiters: [@Sendable () -> Void]) {
         for waiter in waiters { waiter() }

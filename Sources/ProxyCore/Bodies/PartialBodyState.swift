@@ -10,16 +10,6 @@ struct PartialBodyState {
         case failed(BodyError)
     }
 
-    /// The result of a look at an offset.
-    enum Found {
-        /// Bytes.
-        case ready(StoredBody)
-        /// The end of a complete body.
-        case end
-        /// No byte yet, or none ever: see `failure(at:)`.
-        case pending
-    }
-
     private struct Waiter {
         let id: UInt64
         let offset: Int
@@ -37,8 +27,6 @@ struct PartialBodyState {
     private var end: End?
     /// At most one for each reader.
     private var waiters: [Waiter] = []
-    /// Waiters that were cancelled before they had been added.
-    private var dismissed: Set<UInt64> = []
     private var lastWaiter: UInt64 = 0
 
     // MARK: - Bytes
@@ -72,22 +60,6 @@ struct PartialBodyState {
     /// Whether the body is complete or has failed.
     var hasEnded: Bool { end != nil }
 
-    /// Whether the bytes are in a file.
-    var isInFile: Bool { spill != nil }
-
-    /// Returns up to `max` bytes from `offset` on.
-    func piece(at offset: Int, max: Int) -> Found {
-        guard offset < count else {
-            if case .complete = end { return .end }
-            return .pending
-        }
-        let length = min(Swift.max(1, max), count - offset)
-        if let spill {
-            return .ready(.file(spill.file, offset: spill.offset + Int64(offset), length: Int64(length)))
-        }
-        return .ready(.bytes(Array(memory[offset..<offset + length])))
-    }
-
     /// The complete body; nil before.
     var content: PartialBody.Content? {
         guard case .complete(let hash, let checksum) = end else { return nil }
@@ -96,50 +68,33 @@ struct PartialBodyState {
         return PartialBody.Content(body: body, hash: hash, checksum: checksum)
     }
 
-    /// Why no byte will follow at `offset`; nil as long as one may.
-    func failure(at offset: Int) -> BodyError? {
-        guard offset >= count, case .failed(let error) = end else { return nil }
-        return error
-    }
+    // MARK: - Readers
 
-    // MARK: - Waiters
-
-    /// Returns the id of a new waiter.
-    mutating func newWaiterID() -> UInt64 {
-        lastWaiter += 1
-        return lastWaiter
-    }
-
-    /// Adds a waiter; true if there is nothing to wait for and the caller has to wake it.
-    mutating func enlist(
-        _ id: UInt64, beyond offset: Int, _ wake: @escaping @Sendable () -> Void
-    ) -> Bool {
-        if dismissed.remove(id) != nil || end != nil || offset < count { return true }
-        waiters.append(Waiter(id: id, offset: offset, wake: wake))
-        return false
-    }
-
-    /// Removes a waiter because its task was cancelled; the caller has to wake it.
-    ///
-    /// The cancellation may come 1. before the waiter was added: then `enlist` finds the mark; 2. while it
-    /// waits: then it is removed; 3. after it was woken: then `enlist` is not called again, and `forget`
-    /// removes the mark.
-    mutating func dismiss(_ id: UInt64) -> (@Sendable () -> Void)? {
-        guard let index = waiters.firstIndex(where: { $0.id == id }) else {
-            dismissed.insert(id)
-            return nil
+    /// Returns the bytes at `offset`: up to `max` from memory, all from a file; without a byte, `wake` waits for one, or
+    /// for the end.
+    mutating func poll(
+        at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void
+    ) -> PartialBody.PollResult {
+        let left = count - offset
+        guard left > 0 else {
+            switch end {
+            case .complete: return .end
+            case .failed(let error): return .failed(error)
+            case nil:
+                lastWaiter += 1
+                waiters.append(Waiter(id: lastWaiter, offset: offset, wake: wake))
+                return .nothingYet(lastWaiter)
+            }
         }
-        return waiters.remove(at: index).wake
+        if let spill {
+            return .piece(.file(spill.file, offset: spill.offset + Int64(offset), length: Int64(left)))
+        }
+        return .piece(.bytes(Array(memory[offset..<offset + min(Swift.max(1, max), left)])))
     }
 
-    /// Removes a waiter without a task.
-    mutating func strike(_ id: UInt64) {
+    /// Removes a waiter.
+    mutating func leave(_ id: UInt64) {
         waiters.removeAll { $0.id == id }
-    }
-
-    /// Removes the mark of a cancellation that came too late; called when a wait is over.
-    mutating func forget(_ id: UInt64) {
-        dismissed.remove(id)
     }
 
     /// Removes and returns the waiters that may continue; the caller has to wake them.

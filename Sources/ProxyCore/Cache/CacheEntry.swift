@@ -42,7 +42,7 @@ package enum ResultStage: UInt8, Sendable, Hashable {
 package struct EntryDescription: Sendable, Hashable {
     /// The kind.
     package var kind: EntryKind
-    /// The entry's key; for an original the source's key.
+    /// The entry's key; on disk an original has the source's key, in memory that of the untransformed result.
     package var key: CacheKey
     /// The canonical text behind `key`, compared on every disk look-up.
     package var keyText: String

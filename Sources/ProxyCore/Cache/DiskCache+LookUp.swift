@@ -22,29 +22,28 @@ package struct DiskHit: Sendable {
     package internal(set) var isReadOnly = false
 }
 
-/// The result of a look-up that does not block.
-package enum DiskLookUp: Sendable {
-    /// Found.
-    case hit(DiskHit)
-    /// Not found, or an error that a blocking look-up meets again.
-    case miss
-    /// Reading it would block.
-    case wouldBlock
+/// How a look-up reads, and what it returns.
+package struct DiskLookUpMode: Sendable {
+    /// Whether it reads only what the kernel has in memory, and throws `wouldBlock` for the rest.
+    var fromMemory = false
+    /// Whether a body stays in its open file, however short; else a short one is copied.
+    var asFile = false
+    /// Whether it looks in read-only folders, too.
+    var inReadOnlyFolders = false
+
+    /// On an event loop: what is in memory.
+    package static func cached(asFile: Bool = false) -> DiskLookUpMode {
+        DiskLookUpMode(fromMemory: true, asFile: asFile)
+    }
+    /// The same, on a thread that may wait for the disk.
+    static let blocking = DiskLookUpMode()
+    /// Everything there is.
+    static let whole = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
 }
 
 /// The one way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is
 /// checked.
 extension DiskCache {
-    /// How a look-up reads, and what it returns.
-    private struct Mode {
-        /// Only from what the kernel has in memory; else it throws `wouldBlock`.
-        var fromMemory = false
-        /// Bodies stay in their open files, however short.
-        var asFile = true
-        /// Also looks in read-only folders.
-        var inReadOnlyFolders = true
-    }
-
     /// A file shorter than this is read at once, header and body, and answered from the copy: sendfile(2)
     /// costs more.
     private static let copiedLength: Int64 = 16 << 10
@@ -58,82 +57,35 @@ extension DiskCache {
             || readOnlyFolders.contains { $0.entries.mayContain(id) }
     }
 
-    /// Looks an entry up, in read-only folders, too; nil if there is none.
+    /// Looks an entry up, in read-only folders, too, and counts that; nil if there is none.
     /// - Throws: `overloaded` if too many look-ups wait for the disk, or too many files are open (503); what
     ///   went wrong with the file system.
     package func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
-        let id = EntryID(kind: kind, key: key)
+        var mode = DiskLookUpMode.whole
+        mode.fromMemory = true
+        let hit: DiskHit?
         do throws(DiskCacheError) {
-            return count(try find(id, keyText, Mode(fromMemory: true)), id)
+            hit = try find(key, kind, keyText, mode)
         } catch {
-            // The blocking read meets the error again.
-        }
-        do throws(DiskCacheError) {
-            let hit = try await readers.run { () throws(DiskCacheError) in
-                try self.find(id, keyText, Mode())
+            // The blocking read meets any other error again.
+            hit = try await onReader { () throws(DiskCacheError) in
+                try self.find(key, kind, keyText, .whole)
             }
-            return count(hit, id)
-        } catch {
-            if error != .overloaded { parts.counters.failedToRead() }
-            throw error
         }
-    }
-
-    /// Hot path: looks an entry up with what the kernel has in memory; the caller counts the hit that it
-    /// uses.
-    ///
-    /// A handful of system calls; the body is read once after each start to be checked, on this thread only
-    /// up to `limits.maxVerifyNow`.
-    /// - Parameter asFile: leave the bytes in the open file, however few, because it is kept open.
-    package func lookUpCached(
-        _ key: CacheKey, kind: EntryKind, keyText: String, asFile: Bool = false
-    ) -> DiskLookUp {
-        do throws(DiskCacheError) {
-            let mode = Mode(fromMemory: true, asFile: asFile, inReadOnlyFolders: false)
-            return try find(EntryID(kind: kind, key: key), keyText, mode).map(DiskLookUp.hit) ?? .miss
-        } catch .wouldBlock {
-            return .wouldBlock
-        } catch {
-            return .miss
-        }
-    }
-
-    /// The same with waiting for the disk, on a reader's thread.
-    package func lookUpBlocking(_ key: CacheKey, kind: EntryKind, keyText: String) async -> DiskHit? {
-        let id = EntryID(kind: kind, key: key)
-        // Lost: the error; the slow path meets it again.
-        return try? await readers.run { () throws(DiskCacheError) in
-            try self.find(id, keyText, Mode(asFile: false, inReadOnlyFolders: false))
-        }
-    }
-
-    /// An entry as an open file; blocks.
-    func findOnDisk(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
-        try find(id, keyText, Mode())
-    }
-
-    private func count(_ hit: DiskHit?, _ id: EntryID) -> DiskHit? {
-        if let hit { countHit(hit) } else { countMiss(id.kind) }
+        if let hit { countHit(hit) } else { countMiss(kind) }
         return hit
     }
 
-    /// Hot path: counts a hit that is sent, and records the access.
-    package func countHit(_ hit: DiskHit) {
-        countHit(hit.description.kind)
-        noteAccess(EntryID(kind: hit.description.kind, key: hit.description.key))
-    }
-
-    /// Hot path: counts a hit that an open file answered.
-    package func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
-
-    /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
-
-    // MARK: - On any thread
-
-    private func find(_ id: EntryID, _ keyText: String, _ mode: Mode) throws(DiskCacheError) -> DiskHit? {
+    /// Hot path: looks an entry up with a handful of system calls; the caller counts the hit that it uses.
+    ///
+    /// The body is read once after each start to be checked; from memory only up to `limits.maxVerifyNow`.
+    /// - Throws: `wouldBlock`, and what went wrong with the file system.
+    package func find(
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
+    ) throws(DiskCacheError) -> DiskHit? {
+        let id = EntryID(kind: kind, key: key)
         if var hit = buffer.hit(id, keyText) {
             hit.record = record(of: hit.description, orElse: hit.record)
             return hit
@@ -146,9 +98,43 @@ extension DiskCache {
         return nil
     }
 
+    /// The same with waiting for the disk, on a reader's thread; nil after an error, which the slow path meets
+    /// again.
+    package func findBlocking(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> DiskHit? {
+        try? await readers.run { () throws(DiskCacheError) in
+            try self.find(key, kind, keyText, .blocking)
+        }
+    }
+
+    /// Runs a read on a reader's thread, and counts a failure.
+    func onReader<Value: Sendable>(
+        _ read: @escaping @Sendable () throws(DiskCacheError) -> Value
+    ) async throws(DiskCacheError) -> Value {
+        do {
+            return try await readers.run(read)
+        } catch {
+            if error != .overloaded { parts.counters.update { $0.readErrors += 1 } }
+            throw error
+        }
+    }
+
+    /// Hot path: counts a hit that is sent, and records the access.
+    package func countHit(_ hit: DiskHit) {
+        countHit(hit.description.kind)
+        recordAccess(hit.description.key, kind: hit.description.kind)
+    }
+
+    /// Hot path: counts a hit that an open file answered.
+    package func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+
+    /// Counts a look-up that was not worth trying.
+    package func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+
+    // MARK: - On any thread
+
     /// - Parameter other: a read-only folder; nil for the tier's own.
     private func find(
-        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: Mode
+        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode
     ) throws(DiskCacheError) -> DiskHit? {
         guard (other?.entries ?? parts.entries).mayContain(id) else { return nil }
         let folder = other?.folder ?? parts.folder
@@ -164,25 +150,27 @@ extension DiskCache {
         guard entry.description.keyText == keyText else { return nil }
         var hit = DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum)
         hit.identity = identity
-        if other == nil { hit.record = record(of: entry.description, orElse: ownRecord(of: entry)) }
         hit.isReadOnly = other != nil
+        if other == nil {
+            hit.record = record(of: entry.description, orElse: entry.record(of: parts.index.generation))
+        }
         return hit
     }
 
     /// The entry of a file, its body checked; nil if any part of it is invalid.
     private func read(
-        _ file: OwnedDescriptor, _ keyText: String, _ mode: Mode
+        _ file: OwnedDescriptor, _ keyText: String, _ mode: DiskLookUpMode
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
         var beginning: [UInt8]?
         if !mode.asFile {
-            let bytes = try file.readOnce(Self.firstRead, fromMemory: mode.fromMemory)
+            let bytes = try file.read(Self.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
             if bytes.count < Self.firstRead { return copy(bytes, keyText) }
             beginning = bytes
         }
-        let opened = EntryFile(file: file, status: try DiskFolder.status(of: file))
+        let opened = try EntryFile(file)
         if !mode.asFile, opened.status.size < Self.copiedLength {
             let length = max(0, Int(opened.status.size))
-            return copy(try file.readOnce(length, fromMemory: mode.fromMemory), keyText)
+            return copy(try file.read(length, at: 0, fromMemory: mode.fromMemory, once: true), keyText)
         }
         guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
             try isSound(entry, opened, fromMemory: mode.fromMemory)
@@ -211,14 +199,14 @@ extension DiskCache {
         }
         let limit = Int64(parts.configuration.limits.maxVerifyNow.bytes)
         guard !fromMemory || entry.bodyLength <= limit else { throw .wouldBlock }
-        let checksum = try file.checksum(
-            of: entry.bodyLength, from: entry.bodyOffset, fromMemory: fromMemory)
+        let checksum = try file.checksum(entry.bodyOffset..<entry.fileLength, fromMemory: fromMemory)
         guard checksum == entry.bodyChecksum else { return false }
         parts.verified.insert(file.status.identity)
         return true
     }
 
     /// The record of an entry's source without the index; nil if only the index can tell.
+    /// - Parameter own: the file's own record, as of the present generation.
     private func record(
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
     ) -> SourceRecord? {
@@ -226,12 +214,6 @@ extension DiskCache {
             records.record(for: entry.sourceKey)
             ?? (parts.index.outdated.mayContain(entry.sourceKey) ? nil : own())
         return record?.contentHash == entry.sourceHash ? record : nil
-    }
-
-    /// A file's own record of its source, if it was written in the present generation.
-    private func ownRecord(of entry: DiskEntry) -> SourceRecord? {
-        guard let snapshot = entry.snapshot, snapshot.generation == parts.index.generation else { return nil }
-        return snapshot.record(of: entry.description)
     }
 
     /// Whether the bytes of a hit are still those that were checked; else its entry is removed as damaged.
@@ -244,13 +226,11 @@ extension DiskCache {
         else { return true }
         // Lost: that it can't be read any more, which counts as altered.
         let checksum = try? await readers.run { () throws(DiskCacheError) in
-            let entry = EntryFile(file: file, status: try DiskFolder.status(of: file))
-            return try entry.checksum(of: length, from: offset, fromMemory: false)
+            try EntryFile(file).checksum(offset..<offset + length, fromMemory: false)
         }
         if let checksum, checksum == hit.checksum { return true }
-        let description = hit.description
         if !hit.isReadOnly, let now = VerifiedFiles.Identity(of: file) {
-            writer.enqueue(.discard(EntryID(kind: description.kind, key: description.key), now))
+            discard(EntryID(kind: hit.description.kind, key: hit.description.key), now)
         }
         return false
     }
@@ -259,10 +239,10 @@ extension DiskCache {
         _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
     ) throws(DiskCacheError) {
         if let other {
-            parts.counters.foundCorrupt()
+            parts.counters.update { $0.corrupt += 1 }
             other.entries.remove(id)
         } else {
-            writer.enqueue(.discard(id, try DiskFolder.status(of: file).identity))
+            discard(id, try file.status().identity)
         }
     }
 
@@ -271,7 +251,13 @@ extension DiskCache {
             other.entries.remove(id)
         } else if parts.entries.hasSeen(id) {
             // An entry that is not known yet need not be removed.
-            writer.enqueue(.discard(id, nil))
+            discard(id, nil)
+        }
+    }
+
+    private func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
+        writer.enqueue { (writer, batch) throws(DiskCacheError) in
+            try writer.discard(id, identity, &batch) ? 1 : 0
         }
     }
 }

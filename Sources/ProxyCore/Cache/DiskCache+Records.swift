@@ -5,11 +5,6 @@ package import Freshness
 package import Primitives
 
 extension DiskCache {
-    /// Hot path: returns a source's record if it is in memory.
-    package func sourceRecordNow(for key: CacheKey) -> SourceRecord? {
-        records.record(for: key)
-    }
-
     /// Changes with every record that is saved or removed, before the call that does so returns.
     package var recordGeneration: UInt64 { records.generation }
 
@@ -19,13 +14,12 @@ extension DiskCache {
         guard !parts.isOff else { return nil }
         let generation = records.generation
         do {
-            let record = try await readers.run { () throws(DiskCacheError) in
+            let record = try await onReader { () throws(DiskCacheError) in
                 try self.parts.index.record(for: key)
             }
             if let record { records.keep(record, readAt: generation) }
             return record
         } catch {
-            parts.counters.failedToRead()
             if case .brokenIndex = error { failed(with: error) }
             return nil
         }
@@ -38,7 +32,9 @@ extension DiskCache {
         _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         guard records.save(record, token) else { throw .purged }
-        _ = try await writer.perform(.save(record, token))
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.save(record, token, &batch)
+        }
     }
 
     // MARK: - Read-only folders
@@ -80,7 +76,10 @@ extension DiskCache {
     package func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = parts.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
-        _ = try await writer.perform(.link(unknown))
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.link(unknown, &batch)
+            return unknown.count
+        }
     }
 
     /// Removes all results under a tag, and the links themselves.
@@ -91,7 +90,9 @@ extension DiskCache {
     package func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
     ) async throws(DiskCacheError) -> Int {
-        try await writer.perform(.removeTag(tag, found: found))
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeTag(tag, found: found, &batch)
+        }
     }
 
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
@@ -114,31 +115,12 @@ extension DiskCache {
 
     // MARK: - Listing
 
-    /// An entry of the tier, for a listing.
-    package struct Listed: Sendable {
-        /// The kind.
-        package let kind: EntryKind
-        /// The key.
-        package let key: CacheKey
-        /// The length of its file in bytes.
-        package let bytes: Int64
-        /// When it was stored, in seconds since 1970.
-        package let storedAt: Int64
-        /// When it was last served, in seconds since 1970; some minutes behind.
-        package let accessedAt: Int64
-    }
-
     /// Entries made from a source, at most `limit`.
-    package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
+    package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
         await flush()
         guard !parts.isOff else { return [] }
-        let entries = try await readers.run { () throws(DiskCacheError) in
+        return try await readers.run { () throws(DiskCacheError) in
             try self.parts.index.entries(ofSource: source, limit: limit)
-        }
-        return entries.map { entry in
-            Listed(
-                kind: entry.id.kind, key: entry.id.key, bytes: entry.bytes, storedAt: entry.storedAt,
-                accessedAt: entry.accessedAt)
         }
     }
 }

@@ -8,25 +8,15 @@ import Synchronization
 /// A file of the disk tier without a name: write the body into it from `bodyOffset` on, then commit it.
 ///
 /// No look-up finds it, and one that is dropped leaves nothing behind, not even after a crash.
-package final class StagedEntry: Sendable {
+package struct StagedEntry: Sendable {
     /// The file, open for reading and writing.
     package let file: OwnedDescriptor
     /// Where the body begins; the bytes before it are reserved for the header.
     package let bodyOffset: Int64
     /// The kind of entry it will be.
-    package let kind: EntryKind
+    let kind: EntryKind
     /// The canonical text of the key it will have.
-    package let keyText: String
-
-    init(file: OwnedDescriptor, bodyOffset: Int64, kind: EntryKind, keyText: String) {
-        self.file = file
-        self.bodyOffset = bodyOffset
-        self.kind = kind
-        self.keyText = keyText
-    }
-
-    /// The same file as the destination of a partial body.
-    package var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
+    let keyText: String
 }
 
 extension DiskCache {
@@ -67,19 +57,17 @@ extension DiskCache {
             throw .invalid("the description is not of what was staged")
         }
         let saved = savesRecord ? record : nil
-        do {
-            try checkSize(byteCount)
-            let row = try await readers.run { () throws(DiskCacheError) in
+        try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
+            let entry = try await readers.run { () throws(DiskCacheError) in
                 try self.parts.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
             }
-            _ = try await writer.perform(
-                .commit(row, staged.file, durable: durable, record: saved, token))
-            try remember(saved, token)
-        } catch {
-            failed(with: error)
-            throw error
+            try await writer.perform { (writer, batch) throws(DiskCacheError) in
+                guard token?.isValid ?? true else { throw .purged }
+                try writer.link(staged.file, as: entry, durable: durable, record: saved, &batch)
+                return 1
+            }
         }
     }
 
@@ -97,11 +85,23 @@ extension DiskCache {
     ) async throws(DiskCacheError) {
         let write = PendingWrite(
             description: description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record)
-        let saved = savesRecord ? record : nil
-        do {
-            try checkSize(body.count)
-            _ = try await writer.perform(.store(write, durable: durable, record: saved, token))
-            try remember(saved, token)
+        try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
+            try await writer.perform { (writer, batch) throws(DiskCacheError) in
+                try writer.store(write, durable: durable, savesRecord: savesRecord, token, &batch)
+                return 1
+            }
+        }
+    }
+
+    /// Does what stores a body, and keeps the record that was saved with it in memory; a failure is counted.
+    private func storing(
+        _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
+        _ store: () async throws(DiskCacheError) -> Void
+    ) async throws(DiskCacheError) {
+        do throws(DiskCacheError) {
+            guard fits(byteCount) else { throw .tooLarge }
+            try await store()
+            if let saved, !records.save(saved, token) { throw .purged }
         } catch {
             failed(with: error)
             throw error
@@ -126,20 +126,31 @@ extension DiskCache {
             failed(with: .overloaded)
             return false
         }
-        let refusal = writer.enqueueDeferred(.store(write, durable: false, record: record, token)) {
-            [buffer, weak self] result in
-            buffer.remove(ticket)
-            guard case .failure(let error) = result, let self else { return }
-            failed(with: error)
-            guard error != .purged else { return }
-            // A newer record was queued after it became known: that one stays.
-            writer.enqueue(
-                .save(record, token) { [records] in records.record(for: record.key) == record })
+        let work: WriteJob.Work = { (writer, batch) throws(DiskCacheError) in
+            try writer.store(write, durable: false, savesRecord: true, token, &batch)
+            return 1
         }
-        guard let refusal else { return true }
+        let job = WriteJob(
+            work: work,
+            completion: { [buffer, weak self] result in
+                buffer.remove(ticket)
+                guard case .failure(let error) = result, let self else { return }
+                failed(with: error)
+                if error != .purged { saveSoon(record, token) }
+            }, isDeferred: true)
+        guard let refusal = writer.submit(job) else { return true }
         buffer.remove(ticket)
         failed(with: refusal)
         return false
+    }
+
+    /// Saves the record of a body that could not be stored.
+    private func saveSoon(_ record: SourceRecord, _ token: PurgeToken?) {
+        writer.enqueue { [records] (writer, batch) throws(DiskCacheError) in
+            // A newer record was queued after it became known: that one stays.
+            guard records.record(for: record.key) == record else { return 0 }
+            return try writer.save(record, token, &batch)
+        }
     }
 
     /// Whether answers may be sent before the files of small bodies are written.
@@ -149,23 +160,12 @@ extension DiskCache {
     package func flush() async {
         guard !buffer.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
-        _ = try? await writer.perform(.nothing)
+        _ = try? await writer.perform { _, _ in 0 }
     }
 
     /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
-    }
-
-    private func checkSize(_ byteCount: Int) throws(DiskCacheError) {
-        guard fits(byteCount) else { throw .tooLarge }
-    }
-
-    private func remember(
-        _ record: SourceRecord?, _ token: PurgeToken?
-    ) throws(DiskCacheError) {
-        guard let record else { return }
-        guard records.save(record, token) else { throw .purged }
+        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
     }
 
     // MARK: - Power loss
@@ -187,26 +187,30 @@ extension DiskCache {
     }
 
     private func secureInPlace(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
-        let id = EntryID(kind: description.kind, key: description.key)
+        let (key, kind, text) = (description.key, description.kind, description.keyText)
         let found = try await readers.run { () throws(DiskCacheError) -> DiskHit? in
-            guard let hit = try self.findOnDisk(id, description.keyText),
+            guard let hit = try self.find(key, kind, text, .whole),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
             else { return nil }
-            if !hit.isReadOnly, let identity = hit.identity, !self.parts.secured.contains(identity) {
-                try file.sync()
-            }
+            if self.mustSecure(hit) { try file.sync() }
             return hit
         }
         guard let hit = found else { return false }
-        guard !hit.isReadOnly, let identity = hit.identity, !parts.secured.contains(identity),
-            case .file(_, let offset, let length) = hit.body
+        guard mustSecure(hit), let identity = hit.identity, case .file(_, let offset, let length) = hit.body
         else { return true }
         let entry = IndexEntry(
-            id: id, sourceKey: hit.description.sourceKey, bytes: offset + length,
+            id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: parts.clock())
-        guard try await writer.perform(.secure(entry, identity)) > 0 else { return false }
-        parts.secured.insert(identity)
-        return true
+        let isSecured = try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.secure(entry, identity, &batch) ? 1 : 0
+        }
+        if isSecured > 0 { parts.secured.insert(identity) }
+        return isSecured > 0
+    }
+
+    private func mustSecure(_ hit: DiskHit) -> Bool {
+        guard !hit.isReadOnly, let identity = hit.identity else { return false }
+        return !parts.secured.contains(identity)
     }
 }

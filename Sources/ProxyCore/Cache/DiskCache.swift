@@ -83,26 +83,26 @@ package final class DiskCache: Sendable {
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
-        parts.bounds.withLock { $0 = DiskBounds(configuration) }
-        writer.beginSweep(nil)
-        writer.wake()
+        parts.bounds.withLock { $0 = configuration }
+        writer.sweepSoon()
     }
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
     package func recordAccess(_ key: CacheKey, kind: EntryKind) {
-        noteAccess(EntryID(kind: kind, key: key))
-    }
-
-    func noteAccess(_ id: EntryID) {
-        if parts.accesses.mark(id, at: parts.clock()) { writer.wake() }
+        if parts.accesses.mark(EntryID(kind: kind, key: key), at: parts.clock()) { writer.wake() }
     }
 
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
     /// - Returns: how many entries were removed.
     @discardableResult
     package func sweep() async throws(DiskCacheError) -> Int {
-        try await writer.perform(.sweep)
+        // What was stored before counts.
+        try await writer.perform { _, _ in 0 }
+        let result = await withCheckedContinuation { continuation in
+            writer.sweepSoon { continuation.resume(returning: $0) }
+        }
+        return try result.get()
     }
 
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
@@ -130,9 +130,8 @@ package final class DiskCache: Sendable {
 
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
-        if error != .purged, error != .tooLarge { parts.counters.failedToWrite() }
-        parts.monitor.failed(with: error)
-        if parts.monitor.needsSpace || parts.monitor.wantsRecovery { writer.wake() }
+        parts.failed(with: error)
+        if parts.monitor.needsWriter { writer.wake() }
     }
 
     // MARK: - Removal
@@ -140,7 +139,11 @@ package final class DiskCache: Sendable {
     /// Removes one entry; false if there is none.
     @discardableResult
     package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
-        try await writer.perform(.remove(EntryID(kind: kind, key: key), because: .purged)) > 0
+        let id = EntryID(kind: kind, key: key)
+        let count = try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.remove(id, because: .purged, &batch) ? 1 : 0
+        }
+        return count > 0
     }
 
     /// Removes the original, all results and the record of a source.
@@ -150,7 +153,9 @@ package final class DiskCache: Sendable {
         records.remove(source)
         // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
         defer { records.remove(source) }
-        return try await writer.perform(.removeSource(source))
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeSource(source, &batch)
+        }
     }
 
     /// Removes everything, source records included.
@@ -160,49 +165,16 @@ package final class DiskCache: Sendable {
     package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
         records.removeAll()
         defer { records.removeAll() }
-        return try await writer.perform(.removeAll(keepingTags: keepingTags))
-    }
-
-    // MARK: - Statistics
-
-    /// The tier's contents and counters since it was opened.
-    package struct Statistics: Sendable {
-        /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
-        package var tally: DiskTally
-        /// Bytes of the disk that the index, the folders and other files take in addition to the entries.
-        package var overheadBytes: Int64
-        /// Whether all that was on disk at the start has been counted.
-        package var isComplete: Bool
-        /// Whether the folder is or was scanned, because the index might not know all files at the start.
-        package var wasScanned: Bool
-        /// Look-ups that found an entry, by kind.
-        package var hits: [EntryKind: Int]
-        /// Look-ups that found none, by kind.
-        package var misses: [EntryKind: Int]
-        /// Entries that were removed, by reason.
-        package var evictions: [EvictionReason: Int]
-        /// Files whose bytes were not those that were stored.
-        package var corrupt: Int
-        /// Changes that failed.
-        package var writeErrors: Int
-        /// Look-ups that failed.
-        package var readErrors: Int
-        /// Look-ups and stores refused because too many waited.
-        package var refused: Int
-        /// Accesses that were not recorded because too many waited to be.
-        package var accessesDropped: Int
-        /// Memory that the set of entries takes, in bytes.
-        package var setBytes: Int
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeAll(keepingTags: keepingTags, &batch)
+        }
     }
 
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
-        let counts = parts.counters.all
-        return Statistics(
-            tally: counts.tally, overheadBytes: parts.overheadBytes, isComplete: parts.entries.isComplete,
-            wasScanned: parts.needsScan,
-            hits: counts.hits, misses: counts.misses, evictions: counts.evictions, corrupt: counts.corrupt,
-            writeErrors: counts.writeErrors, readErrors: counts.readErrors, refused: readers.refused,
-            accessesDropped: parts.accesses.dropped, setBytes: parts.entries.byteCount)
+        var all = parts.counters.all
+        all.overheadBytes = parts.overheadBytes
+        (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
+        return all
     }
 }

@@ -10,24 +10,7 @@ import Synchronization
 /// from any thread; every call costs O(log n) under one lock. Times are seconds since 1970.
 package final class FailedURLs<Failure: Sendable>: Sendable {
     /// A failure that is still remembered.
-    package struct Remembered: Sendable {
-        /// What happened.
-        package let failure: Failure
-        /// How it was classed.
-        package let failureClass: FailureClass
-        /// Seconds until it expires, at least 1.
-        package let remainingSeconds: Int64
-    }
-
-    /// A remembered failure with its key and source, for a listing.
-    package struct Listed: Sendable {
-        /// The key that is refused: a source's, or a result's.
-        package let key: CacheKey
-        /// The source's URL.
-        package let text: String
-        /// What is remembered.
-        package let remembered: Remembered
-    }
+    package typealias Remembered = FailureTable<Failure>.Entry
 
     private struct State {
         var table: FailureTable<Failure>
@@ -90,7 +73,7 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
         }
         let jitter = failureClass.jitter(in: configuration)
         let seconds = max(1, Int64((Double(longest) * (1 - jitter * random())).rounded()))
-        let entry = FailureTable<Failure>.Entry(
+        let entry = Remembered(
             key: key, source: source ?? key, text: Self.cut(text), failure: failure,
             failureBytes: bytes, failureClass: failureClass, start: now, end: now + seconds)
         let maxBytes = share.limit
@@ -117,7 +100,7 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
         change { state in
             guard let entry = state.table.entry(for: key, at: now) else { return nil }
             state.hits[entry.failureClass, default: 0] += 1
-            return Remembered(entry, at: now)
+            return entry
         }
     }
 
@@ -127,9 +110,8 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
     }
 
     /// The failures of a source and its results, or all, ordered by expiry; counts no hit.
-    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Remembered] {
         change { $0.table.list(source: source, limit: limit, at: now) }
-            .map { Listed(key: $0.key, text: $0.text, remembered: Remembered($0, at: now)) }
     }
 
     /// Removes everything about a source, its results too, and returns how many failures that were.
@@ -158,12 +140,5 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
     /// How many look-ups found a failure, by its class.
     package var hits: [FailureClass: Int] {
         state.withLock { $0.hits }
-    }
-}
-
-extension FailedURLs.Remembered {
-    fileprivate init(_ entry: FailureTable<Failure>.Entry, at now: Int64) {
-        self.init(
-            failure: entry.failure, failureClass: entry.failureClass, remainingSeconds: entry.end - now)
     }
 }

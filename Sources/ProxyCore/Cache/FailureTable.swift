@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 /// Remembered failures, found by key and ordered by their end: a binary heap with a dictionary of positions.
-struct FailureTable<Failure: Sendable>: Sendable {
+package struct FailureTable<Failure: Sendable>: Sendable {
     /// One remembered failure.
-    struct Entry: Sendable {
-        let key: CacheKey
+    package struct Entry: Sendable {
+        /// The key that is refused: a source's, or a result's.
+        package let key: CacheKey
         /// The key of the source that it concerns; `key` itself, or that of one of its results.
         let source: CacheKey
         /// The source's URL.
-        let text: String
-        let failure: Failure
+        package let text: String
+        package let failure: Failure
         /// Bytes of the failure in addition to its own slot.
         var failureBytes = 0
-        let failureClass: FailureClass
+        package let failureClass: FailureClass
         /// When it happened, in seconds since 1970.
         let start: Int64
         /// When it expires, in seconds since 1970.
-        let end: Int64
+        package let end: Int64
 
         /// The memory it takes: its text, its slot in the heap and the rows of two tables; in bytes.
         var cost: Int { text.utf8.count + failureBytes + 320 }

@@ -55,11 +55,8 @@ extension Dialect {
     package func compatibleStatus(of status: Int) -> Int { status }
 }
 
-/// The settings of a dialect; the names of its properties are the keys in the configuration.
-package protocol DialectSettings: Sendable, Hashable, Codable {
-    /// The defaults.
-    init()
-
+/// The settings of a dialect; its rows are the keys in the configuration.
+package protocol DialectSettings: SettingObject {
     /// The paths of files with secrets, in the order in which a dialect takes their bytes.
     var secretFiles: [String] { get }
 }

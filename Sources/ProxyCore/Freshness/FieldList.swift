@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The members of a comma-separated field value of the form `name`, `name=token`, `name="quoted"` (RFC 9110
 /// §5.6).
 ///
@@ -96,14 +98,5 @@ struct FieldList: Sequence, IteratorProtocol {
         var trimmed = bytes.drop(while: isBlank)
         while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
         return trimmed
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Cache control for some caches only (RFC 9213), such as `CDN-Cache-Control`.
 extension FreshnessPolicy {
     /// A targeted field that addresses this cache.
@@ -53,40 +55,25 @@ extension FreshnessPolicy {
     /// a known directive with an invalid value: it then counts as absent (RFC 9213 §2.1).
     private static func directives(_ lines: [String]) -> (plain: String, structured: String)? {
         guard let dictionary = StructuredDictionary(lines), !dictionary.members.isEmpty else { return nil }
-        var plain: [String] = []
-        var structured: [String] = []
+        var members: [String] = []
         for (key, value) in dictionary.members {
             switch value {
             case .integer(let seconds) where numeric.contains(key) && seconds >= 0:
-                plain.append("\(key)=\(min(seconds, CacheControl.mostSeconds))")
-                structured.append("\(key)=\(min(seconds, CacheControl.mostSeconds))")
+                members.append("\(key)=\(min(seconds, CacheControl.mostSeconds))")
             case .boolean(let isSet) where flags.contains(key) || restricting.contains(key):
-                guard isSet else { continue }
-                plain.append(key)
-                structured.append(key)
+                if isSet { members.append(key) }
             case .string(let names) where restricting.contains(key) && isFieldList(names):
-                plain.append("\(key)=\"\(names)\"")
-                structured.append("\(key)=\"\(names)\"")
+                members.append("\(key)=\"\(names)\"")
             case _ where numeric.contains(key) || flags.contains(key) || restricting.contains(key): return nil
             default: continue
             }
         }
         // Unknown directives are dropped, yet the field counts.
-        return (
-            plain.joined(separator: ", "), structured.isEmpty ? "unknown" : structured.joined(separator: ", ")
-        )
+        let text = members.joined(separator: ", ")
+        return (text, text.isEmpty ? "unknown" : text)
     }
 
     private static func isFieldList(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: ","),
-                UInt8(ascii: " "):
-                true
-            default: false
-            }
-        }
+        text.utf8.allSatisfy { isTokenByte($0) || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
     }
 }

@@ -5,7 +5,7 @@ package import Imaging
 package import Primitives
 
 /// Decides how long an origin's response may be reused (RFC 9111 §4.2), within the configured bounds.
-package struct FreshnessPolicy: Sendable, Hashable {
+package struct FreshnessPolicy: Sendable, Equatable {
     let configuration: FreshnessConfiguration
 
     /// The reuse of a response, derived from its head.

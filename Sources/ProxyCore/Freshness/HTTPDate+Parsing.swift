@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension HTTPDate {
     /// Parses any of the three formats of RFC 9110 §5.6.7; nil for anything else.
     ///

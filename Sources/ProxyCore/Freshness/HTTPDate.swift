@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A point in time in HTTP: whole seconds, GMT (RFC 9110 §5.6.7).
 package struct HTTPDate: Sendable, Hashable, Comparable {
     /// Seconds since 1970, leap seconds not counted.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A dictionary of structured fields (RFC 9651 §3.2), parsed strictly: one error makes all of it invalid.
 ///
 /// Of a value only what a cache directive can be is stored; parameters are parsed and dropped. Pure.
@@ -100,7 +102,7 @@ struct StructuredDictionary {
             guard case .integer = try number() else { throw Fault() }
             return .other
         case _ where Self.isLetter(first) || first == UInt8(ascii: "*"):
-            _ = text { Self.isTokenByte($0) }
+            _ = text { isTokenByte($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
             return .other
         default: throw Fault()
         }
@@ -178,8 +180,4 @@ struct StructuredDictionary {
     private static func isLower(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 
     private static func isLetter(_ byte: UInt8) -> Bool { isLower(byte | 0x20) }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || "!#$%&'*+-.^_`|~:/".utf8.contains(byte)
-    }
 }

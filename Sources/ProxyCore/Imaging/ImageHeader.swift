@@ -5,13 +5,13 @@ package struct ImageHeader: Sendable, Equatable {
     /// The format by the magic bytes.
     package let format: ImageFormat
     /// The size of one frame as stored, before orientation.
-    package let size: PixelSize
+    package internal(set) var size: PixelSize
     /// The number of frames or pages.
-    package let frames: Int
+    package internal(set) var frames: Int
     /// Whether there is an alpha band.
-    package let hasAlpha: Bool
+    package internal(set) var hasAlpha: Bool
     /// EXIF orientation, 1–8.
-    package let orientation: Int
+    package internal(set) var orientation: Int
     /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
     /// hold all of them.
     package var isInterlaced = false
@@ -33,10 +33,20 @@ package struct ImageHeader: Sendable, Equatable {
     }
 
     /// Whether its frames are an animation, not pages.
-    package var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }
+    package var isAnimation: Bool { frames > 1 && format.row.readsAnimations }
 
     /// The size of one frame after orientation.
     package var upright: PixelSize { orientation > 4 ? size.transposed : size }
+
+    /// How many times as long as needed the sides are, on the side where they are so the least.
+    func surplus(over needed: PixelSize) -> Double {
+        min(Double(size.width) / Double(needed.width), Double(size.height) / Double(needed.height))
+    }
+
+    /// The same for a decoder that shrinks; half as much for a small source.
+    func decodedSurplus(over needed: PixelSize) -> Double {
+        surplus(over: needed) / (size.area < LoadShrink.smallSource ? 2 : 1)
+    }
 }
 
 /// The frames or pages of a source to decode.
@@ -72,44 +82,4 @@ package enum LoadShrink: Sendable, Equatable {
     /// Sources with fewer pixels are decoded at twice the needed size: decoding them is cheap, and resampling
     /// from more pixels hides the decoder's own scaling.
     package static let smallSource = 1_000_000
-
-    /// What is left to resample behind a JPEG's decoder must be nothing, or at least this factor: resampling by less
-    /// takes from fine detail what a decoder's own shrinking has left of it.
-    private static let leastResampling = 1.25
-
-    private static func keepsDetail(
-        _ rest: Double, _ divisor: Int, _ size: PixelSize, _ needed: PixelSize
-    ) -> Bool {
-        let isExact =
-            (size.width + divisor - 1) / divisor == needed.width
-            && (size.height + divisor - 1) / divisor == needed.height
-        return isExact || rest >= leastResampling
-    }
-
-    /// Returns the strongest shrinking that still leaves the `needed` pixels on each side, or twice as many
-    /// of a small source.
-    ///
-    /// The rest is resampled: for JPEG this is a quarter cheaper than stopping one step earlier.
-    static func strongest(for header: ImageHeader, needed: PixelSize) -> LoadShrink {
-        let whole = min(
-            Double(header.size.width) / Double(needed.width),
-            Double(header.size.height) / Double(needed.height))
-        let factor = header.size.area < smallSource && header.format != .svg ? whole / 2 : whole
-        switch header.format {
-        case .jpeg:
-            let divisor = [8, 4, 2].first { divisor in
-                Double(divisor) <= factor
-                    && keepsDetail(whole / Double(divisor), divisor, header.size, needed)
-            }
-            return divisor.map(LoadShrink.divisor) ?? .none
-        case .webp:
-            // libwebp weights brightness by alpha, but not colours: transparent pixels would show at edges.
-            guard factor > 1, !header.hasAlpha || header.isInterlaced else { return .none }
-            return .scale(1 / factor)
-        case .svg:
-            return factor != 1 ? .scale(1 / factor) : .none
-        case .png, .gif, .avif, .heic, .tiff, .jxl:
-            return .none
-        }
-    }
 }

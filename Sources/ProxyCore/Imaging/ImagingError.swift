@@ -12,8 +12,6 @@ package enum ImagingError: Error, Equatable {
     case tooManyPixels(Explanation)
     /// No quality gives as few bytes as requested.
     case tooManyBytes(Explanation)
-    /// The source has no frame or page with this index.
-    case frameOutOfRange(Explanation)
     /// A configured overlay image can't be read; its name, and why. The source is valid.
     case overlayUnreadable(String)
     /// An operation left no pixel.

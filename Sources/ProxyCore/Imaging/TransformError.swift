@@ -13,7 +13,7 @@ package struct TransformError: Error, Sendable, Equatable {
     package let position: Int?
 
     /// A problem of a transform text.
-    package enum Problem: Sendable, Equatable {
+    package enum Problem: Error, Equatable {
         /// There is no operation between two separators, or none at all.
         case emptyOperation
         /// There is no value between two separators, or none after a name.

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 extension TransformPipeline {
     /// The reference of one operation, derived from its declaration.
-    package struct OperationDescription: Sendable, Codable, Equatable {
+    package struct OperationDescription: Sendable, Equatable {
         /// The operation's name.
         package let name: String
         /// Its effect, in one line.
         package let summary: String
         /// Its parameters in the order of their positions.
         package let parameters: [ParameterDescription]
+
+        /// The operation for programs.
+        package var json: JSONValue {
+            [
+                "name": name.json, "summary": summary.json,
+                "parameters": .array(parameters.map(\.json)),
+            ]
+        }
     }
 
     /// The reference of one parameter.
-    package struct ParameterDescription: Sendable, Codable, Equatable {
+    package struct ParameterDescription: Sendable, Equatable {
         /// The parameter's name.
         package let name: String
         /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
@@ -34,13 +44,14 @@ extension TransformPipeline {
         /// Its purpose, in one line.
         package let summary: String
 
-        private enum CodingKeys: String, CodingKey {
-            case name, type
-            case isRequired = "required"
-            case defaultValue = "default"
-            case minimum, maximum, choices, allowed
-            case isScaledByDPR = "scaledByDPR"
-            case summary
+        /// The parameter for programs; `null` for what it has not.
+        fileprivate var json: JSONValue {
+            [
+                "name": name.json, "type": type.json, "required": isRequired.json,
+                "default": defaultValue.json, "minimum": minimum.json, "maximum": maximum.json,
+                "choices": choices.json, "allowed": allowed.json, "scaledByDPR": isScaledByDPR.json,
+                "summary": summary.json,
+            ]
         }
     }
 
@@ -92,16 +103,16 @@ extension TransformParameter.Kind {
     fileprivate var choices: [String]? {
         switch self {
         case .word(let words), .words(let words), .lengthOr(_, let words): words
-        case .number, .fineNumber, .whole, .length, .size, .color, .text, .encodedText, .name: nil
+        case .number, .whole, .length, .size, .color, .text, .encodedText, .name: nil
         }
     }
 
     /// The range of numbers.
     fileprivate var bounds: ClosedRange<FixedNumber>? {
         switch self {
-        case .number(let range), .whole(let range), .length(let range), .lengthOr(let range, _):
+        case .whole(let range), .length(let range), .lengthOr(let range, _):
             FixedNumber(range.lowerBound)...FixedNumber(range.upperBound)
-        case .fineNumber(let range): range
+        case .number(let range): range
         case .size, .word, .words, .color, .text, .encodedText, .name: nil
         }
     }

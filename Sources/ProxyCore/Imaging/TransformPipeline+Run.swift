@@ -26,7 +26,7 @@ extension TransformPipeline {
     ) throws(ImagingError) -> VipsImage {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk. Decoders
         // shrink encoded levels, not linear light; a drawing is rendered at its size.
-        let mayShrink = frames == .primary && (!context.isLinear || header.format == .svg)
+        let mayShrink = frames == .primary && (!context.isLinear || header.format.row.isDrawing)
         guard mayShrink, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
             return try stillApplied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
@@ -51,7 +51,7 @@ extension TransformPipeline {
         _ source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, to size: PixelSize
     ) throws(ImagingError) -> VipsImage {
         let target = turn > 4 ? size.transposed : size
-        let shrink = LoadShrink.strongest(for: header, needed: target)
+        let shrink = header.format.coder.shrink(header, needed: target)
         let isGrown: Bool
         var part = (width: Double(header.size.width), height: Double(header.size.height))
         if case .divisor(let divisor) = shrink {

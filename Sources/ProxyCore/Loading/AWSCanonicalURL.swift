@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Origins
+import Primitives
 import URLs
 
 /// The form of a URL that AWS Signature Version 4 signs. libcurl 7.88 signs path and query as they are
@@ -44,7 +45,7 @@ enum AWSCanonicalURL {
 
     private static func encoded(_ text: ArraySlice<UInt8>) -> String {
         var out: [UInt8] = []
-        for byte in URLPath.unescaped(text) {
+        for byte in percentDecoded(text).bytes {
             if URLPath.isUnreserved(byte) {
                 out.append(byte)
             } else {

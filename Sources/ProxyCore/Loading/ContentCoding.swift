@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Freshness
+import Primitives
 
 /// A content coding that the loader decodes although it requests none (RFC 9110 §8.4.1).
 ///
@@ -44,13 +45,5 @@ enum ContentCoding: Sendable, Hashable {
         guard !values.isEmpty else { return true }
         let codings = values.flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }
         return codings == ["chunked"]
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingBlanks: Substring {
-        var rest = drop { $0 == " " || $0 == "\t" }
-        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
-        return rest
     }
 }

@@ -11,7 +11,12 @@ final class CurlMulti {
     private let inbox: LoaderInbox
     private let counters: LoaderCounters
     private let connections = KnownConnections()
-    private var distrusted = DistrustedOrigins()
+    /// The origins that have lately sent bytes without a request, and until when each request to one has a connection of
+    /// its own.
+    ///
+    /// Such bytes are detected unless they arrive in the short time between a request and its acknowledgement. An attacker
+    /// is usually too early, and then has to wait for the next attempt.
+    private var distrusted = EvictionRing<SourceURL.Origin, ContinuousClock.Instant>(scanLimit: 64)
     private var rules: Transfer.Rules
     private var fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
@@ -24,6 +29,8 @@ final class CurlMulti {
     private var running: [UInt: UInt64] = [:]
     private var isStopping = false
 
+    /// The maximum number of origins that are distrusted at once.
+    private static let mostDistrusted = 1_024
     /// The longest wait without work, in case a wake-up is lost; a command ends the wait at once.
     private static let longestWait = Duration.seconds(60)
 
@@ -87,12 +94,13 @@ final class CurlMulti {
         }
     }
 
-    /// Running and waiting fetches keep their rules; the queue uses the new ones.
+    /// Running fetches keep their limits (redirects, sizes, retries); the addresses, fields and connection options of each
+    /// further hop are the new ones, as is the queue's order.
     private func adopt(_ settings: LoaderSettings) {
         rules = Transfer.Rules(settings, lookUps: lookUps)
         fields = settings.fields
         queue.adopt(settings.configuration)
-        delayed.adopt(settings.configuration.retryDelay)
+        delayed.delay = settings.configuration.retryDelay
         set.keep(idleConnections: settings.idleConnections)
     }
 
@@ -129,7 +137,7 @@ final class CurlMulti {
 
     private func begin(_ transfer: Transfer) {
         let now = ContinuousClock.now
-        transfer.beginHop(at: now, isAlone: distrusted.contains(transfer.url.origin, at: now))
+        transfer.beginHop(at: now, isAlone: distrusted.value(for: transfer.url.origin) ?? now > now)
         do throws(LoadError) { try rules.check(transfer.url) } catch {
             return conclude(transfer, .failure(error))
         }
@@ -151,8 +159,8 @@ final class CurlMulti {
     /// the next, up to half of the time to connect. Another call makes it continue at once.
     private func hasTriedAddresses() -> Bool {
         var hasTried = false
-        for id in running.values where transfers[id]?.hasTriedAddress == true {
-            transfers[id]?.hasTriedAddress = false
+        for id in running.values where transfers[id]?.hop.hasTriedAddress == true {
+            transfers[id]?.hop.hasTriedAddress = false
             hasTried = true
         }
         return hasTried
@@ -189,14 +197,15 @@ final class CurlMulti {
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
-            counters.count(\.redirects)
             requeue(transfer)
         }
     }
 
     private func distrust(_ origin: SourceURL.Origin) {
         counters.count(\.taintedConnections)
-        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+        distrusted.store(
+            ContinuousClock.now + rules.configuration.distrust.duration, for: origin,
+            capacity: Self.mostDistrusted)
     }
 
     private func requeue(_ transfer: Transfer) {
@@ -217,8 +226,7 @@ final class CurlMulti {
         transfer.endLookUp()
         guard let handle = transfer.handle else { return }
         counters.countHop(
-            reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
-            bytes: transfer.receivedBytes)
+            reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.hop.didOpenSocket)
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
@@ -226,9 +234,7 @@ final class CurlMulti {
 
     private func summary(of transfer: Transfer) -> LoadSummary {
         var summary = LoadSummary()
-        summary.byteCount = transfer.bodyBytes
-        summary.redirects = transfer.redirects
-        summary.reusedConnection = transfer.handle?.didReuseConnection ?? false
+        summary.byteCount = transfer.hop.bodyBytes
         transfer.handle?.readTimes(into: &summary)
         return summary
     }
@@ -251,7 +257,7 @@ final class CurlMulti {
             end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
         }
         for id in running.values {
-            guard let transfer = transfers[id], let phase = transfer.passedDeadline(at: now) else { continue }
+            guard let transfer = transfers[id], let phase = transfer.clock?.check(at: now) else { continue }
             conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
         }
     }

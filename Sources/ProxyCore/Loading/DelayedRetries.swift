@@ -8,17 +8,12 @@ import Primitives
 /// cheap.
 struct DelayedRetries {
     private var due: [(id: UInt64, at: ContinuousClock.Instant)] = []
-    private var delay: Duration
+    /// The pause before the first retry of fetches that are added later; it doubles with each retry; a random
+    /// part of up to half is taken off.
+    var delay: TimeSpan
 
-    /// - Parameter delay: the pause before the first retry; it doubles with each retry; a random part of up
-    ///   to half is taken off.
     init(delay: TimeSpan) {
-        self.delay = delay.duration
-    }
-
-    /// Changes the pause of fetches that are added later.
-    mutating func adopt(_ delay: TimeSpan) {
-        self.delay = delay.duration
+        self.delay = delay
     }
 
     /// The number of fetches that pause.
@@ -32,7 +27,7 @@ struct DelayedRetries {
     ///   - retries: the number of retries, including this one.
     ///   - random: from 0 up to 1.
     mutating func add(_ id: UInt64, retries: Int, at now: ContinuousClock.Instant, random: Double) {
-        let doubled = delay * (1 << min(retries - 1, 10))
+        let doubled = delay.duration * (1 << min(retries - 1, 10))
         due.append((id, now + doubled * (1 - random / 2)))
     }
 

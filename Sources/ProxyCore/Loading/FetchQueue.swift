@@ -20,8 +20,8 @@ struct FetchQueue {
         case full
     }
 
-    private var maxWaiting: Int
-    private var newestFirst: Bool
+    private var maxWaiting = 0
+    private var newestFirst = false
     /// By rank: low, normal, high.
     private var lanes = Array(repeating: ClientLanes(), count: FetchPriority.allCases.count)
     /// The fetches that have had a slot before; the first is next.
@@ -47,8 +47,7 @@ struct FetchQueue {
 
     init(configuration: FetchConfiguration) {
         slots = FetchSlots(configuration: configuration)
-        maxWaiting = configuration.queue
-        newestFirst = configuration.order == .lifo
+        adopt(configuration)
     }
 
     /// Changes the bounds; fetches that wait or run beyond them stay.

@@ -13,9 +13,8 @@ struct FetchSlots {
         let origin: SourceURL.Origin
     }
 
-    private var most: Int
-    private var mostPerOrigin: Int
-    private var clientShare: Double
+    private var most = 1, mostPerOrigin = 1
+    private var clientShare = 1.0
     private var perOrigin: [SourceURL.Origin: Int] = [:]
     private var perRule: [OriginRule: Int] = [:]
     private var perClient: [ClientID?: Int] = [:]
@@ -26,9 +25,7 @@ struct FetchSlots {
 
     /// Creates the configured number of free slots.
     init(configuration: FetchConfiguration) {
-        most = max(1, configuration.maxConcurrent)
-        mostPerOrigin = max(1, configuration.maxPerHost)
-        clientShare = configuration.clientShare
+        adopt(configuration)
     }
 
     /// Changes the numbers of slots; slots in use beyond them stay in use until they are returned.

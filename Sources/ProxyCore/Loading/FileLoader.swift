@@ -133,8 +133,9 @@ package final class FileLoader: ImageLoading {
         var buffer = [UInt8](repeating: 0, count: min(pieceSize, max(1, count)))
         var handed = 0
         while handed < count {
-            let length = unsafe Glibc.read(file.raw, &buffer, min(buffer.count, count - handed))
-            if length < 0, errno == EINTR { continue }
+            let length = retryingOnInterrupt {
+                unsafe Glibc.read(file.raw, &buffer, min(buffer.count, count - handed))
+            }
             guard length > 0 else { throw .incomplete("the file has become shorter") }
             try receive(buffer, length, receiver)
             handed += length
@@ -158,21 +159,8 @@ package final class FileLoader: ImageLoading {
 extension Substring {
     /// The text with each `%HH` decoded once; nil for a malformed escape or invalid UTF-8.
     fileprivate var percentDecoded: String? {
-        var decoded: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
-            }
-            guard rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            else {
-                return nil
-            }
-            decoded.append(value)
-            rest = rest.dropFirst(2)
-        }
+        let (decoded, fault) = Primitives.percentDecoded(utf8)
+        guard fault == nil else { return nil }
         return String(validating: decoded, as: UTF8.self)
     }
 }

@@ -107,10 +107,6 @@ extension SourceURL {
 package struct LoadSummary: Sendable, Hashable {
     /// Bytes of the decoded body.
     package var byteCount: Int = 0
-    /// Redirects followed.
-    package var redirects: Int = 0
-    /// Whether the (last) connection had been used before.
-    package var reusedConnection: Bool = false
     /// Microseconds spent on each phase of the last hop: name look-up, connecting, TLS, waiting for the first byte, body.
     package var dns: Int = 0, connect: Int = 0, tls: Int = 0, firstByte: Int = 0, body: Int = 0
 

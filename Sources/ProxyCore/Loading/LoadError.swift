@@ -80,7 +80,6 @@ extension LoadError {
         case .storage(let text): self = .storage(text)
         case .tooManyFiles: self = .queueFull
         case .incomplete: self = .incomplete("the body ended before its last byte")
-        case .cancelled: self = .cancelled
         }
     }
 

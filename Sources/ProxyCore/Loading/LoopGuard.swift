@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Recognizes a request that this daemon has sent itself, also through proxies (RFC 8586, RFC 9110 §7.6.3).
 package struct LoopGuard: Sendable, Hashable {
     private let name: [UInt8]
@@ -45,19 +47,13 @@ package struct LoopGuard: Sendable, Hashable {
     private static func members(_ value: String) -> [Substring] {
         value.split(separator: ",").map { member in
             let end = member.firstIndex { $0 == ";" || $0 == "(" } ?? member.endIndex
-            return trimmed(member[..<end])
+            return member[..<end].trimmingBlanks
         }
     }
 
     /// Returns `received-by`, the word after the protocol.
     private static func receivedBy(_ member: Substring) -> Substring {
         guard let blank = member.firstIndex(where: { $0 == " " || $0 == "\t" }) else { return "" }
-        return trimmed(member[blank...])
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return start[...last]
+        return member[blank...].trimmingBlanks
     }
 }

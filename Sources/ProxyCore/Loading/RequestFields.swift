@@ -2,6 +2,7 @@
 
 import Freshness
 import Origins
+import Primitives
 import URLs
 
 /// The fields that every origin gets, and those that a request adds.
@@ -18,7 +19,7 @@ struct RequestFields: Sendable {
     /// Checks the configured fields.
     init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
         guard FieldSyntax.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
-        guard FieldSyntax.isName(configuration.via) else { throw .invalidField("via") }
+        guard configuration.via.isToken else { throw .invalidField("via") }
         var fields: [HeaderField] = []
         for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
             guard FieldSyntax.mayBeConfigured(name), FieldSyntax.isValue(value) else {

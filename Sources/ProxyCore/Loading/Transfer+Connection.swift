@@ -23,9 +23,9 @@ extension Transfer {
     /// which ALPN has negotiated HTTP/2 carry concurrent requests, whatever libcurl assumes of the host.
     func fault(of ends: ConnectionEnds?) -> ConnectionFault? {
         let tls = handle?.tls ?? .pending
-        head.isHTTP2 = tls == .http2
+        hop.head.isHTTP2 = tls == .http2
         guard let ends else { return needsFreshConnection ? nil : .tainted }
-        if let socket = openedSockets.first(where: { linux_local_port($0) == CInt(ends.localPort) }) {
+        if let socket = hop.openedSockets.first(where: { linux_local_port($0) == CInt(ends.localPort) }) {
             connections.note(socket, as: ends)
             return begin(over: ends, socket, tls)
         }
@@ -34,7 +34,7 @@ extension Transfer {
         guard let socket = connections.socket(of: ends) else { return .occupied }
         guard !connections.isOccupied(ends, for: handle) else { return .occupied }
         guard tls != .pending, linux_peek(socket) == 0 else { return .tainted }
-        usedSocket = socket
+        hop.usedSocket = socket
         return begin(over: ends, socket, tls)
     }
 
@@ -43,8 +43,8 @@ extension Transfer {
     ) -> ConnectionFault? {
         guard tls != .http2 else { return nil }
         connections.note(handle, over: ends)
-        countedSocket = socket
-        bytesBefore = linux_received(socket)
+        hop.countedSocket = socket
+        hop.bytesBefore = linux_received(socket)
         return nil
     }
 
@@ -54,9 +54,9 @@ extension Transfer {
     ///
     /// True for HTTP/2, whose connection other requests share, and if the kernel does not report the number.
     var isWithinBytes: Bool {
-        guard let countedSocket, bytesBefore >= 0 else { return true }
+        guard let socket = hop.countedSocket, hop.bytesBefore >= 0 else { return true }
         let most = 2 * (rules.configuration.maxBytes.bytes + rules.configuration.maxHeadBytes.bytes)
-        return Int(linux_received(countedSocket) - bytesBefore) <= most
+        return Int(linux_received(socket) - hop.bytesBefore) <= most
     }
 
     /// Whether the first bytes of a response came before the origin's host could have received the request.
@@ -64,7 +64,7 @@ extension Transfer {
     /// Each packet of a host acknowledges the bytes that it has received; as long as a part of the request is
     /// not acknowledged, the received bytes were sent before it. Called when the response begins.
     var isAnsweredTooSoon: Bool {
-        guard let usedSocket else { return false }
-        return linux_unacknowledged(usedSocket) > 0
+        guard let socket = hop.usedSocket else { return false }
+        return linux_unacknowledged(socket) > 0
     }
 }

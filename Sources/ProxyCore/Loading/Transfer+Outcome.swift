@@ -24,13 +24,13 @@ extension Transfer {
 
     /// Decides the next step; `isAllowed` is called with the target of a redirect.
     func next(after ending: CurlHandle.Ending, isAllowed: (SourceURL) -> Bool) -> Next {
-        switch verdict {
+        switch hop.verdict {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
         case .delivering where ending == .complete: return completed
         case .open:
             // Only a reused connection is checked, so this happens once per hop.
-            if let connectionFault, !needsFreshConnection { return .anew(connectionFault) }
+            if let fault = hop.connectionFault, !needsFreshConnection { return .anew(fault) }
             if isWithoutDescriptors(ending) { return .failure(.queueFull) }
             return canRetry(after: ending) ? .retry : .failure(failure(for: ending))
         case .delivering: return .failure(failure(for: ending))
@@ -48,7 +48,7 @@ extension Transfer {
 
     /// Decides the next step after one of the loader's own deadlines has passed; a verdict remains valid.
     func next(afterPassing phase: LoadError.Phase, isAllowed: (SourceURL) -> Bool) -> Next {
-        switch verdict {
+        switch hop.verdict {
         case .redirect(let location): redirected(to: location, isAllowed)
         case .refused(let error): .failure(error)
         // A 304 has no body.
@@ -112,7 +112,7 @@ extension Transfer {
 
     private func failure(for ending: CurlHandle.Ending) -> LoadError {
         if isAddressForbidden(ending) { return addressError }
-        let hasHead = head.hasBegun
+        let hasHead = hop.head.hasBegun
         switch ending {
         case .nameNotResolved(let text), .notConnected(let text): return .unreachable(text)
         case .tls(let text): return .tlsFailed(text)
@@ -134,6 +134,6 @@ extension Transfer {
     /// failure counts.
     private func isAddressForbidden(_ ending: CurlHandle.Ending) -> Bool {
         guard case .notConnected = ending else { return false }
-        return didRefuseAddress && !didOpenSocket
+        return hop.didRefuseAddress && !hop.didOpenSocket
     }
 }

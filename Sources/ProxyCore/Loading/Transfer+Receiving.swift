@@ -14,7 +14,7 @@ extension Transfer {
     func mayLookUp() -> Bool {
         guard url.literalAddress == nil, !isLookingUp else { return true }
         guard rules.lookUps.begin() else {
-            verdict = .refused(.queueFull)
+            hop.verdict = .refused(.queueFull)
             return false
         }
         isLookingUp = true
@@ -30,50 +30,50 @@ extension Transfer {
     /// Whether a socket to `address` may be opened; called before each address is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
-        hasTriedAddress = true
+        hop.hasTriedAddress = true
         guard rules.permits(address, for: url) else {
-            didRefuseAddress = true
+            hop.didRefuseAddress = true
             return false
         }
-        didOpenSocket = true
+        hop.didOpenSocket = true
         return true
     }
 
     /// The socket could not be created, with this `errno`: if the machine lacks resources, the failure is not
     /// the origin's.
     func noSocket(_ code: CInt) {
-        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) { verdict = .refused(.queueFull) }
+        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) { hop.verdict = .refused(.queueFull) }
     }
 
     /// libcurl got this socket to connect with.
     func opened(_ socket: CInt) {
-        openedSockets.append(socket)
+        hop.openedSockets.append(socket)
     }
 
     /// Whether the request may be sent over this connection; called before each request, also on a reused
     /// connection.
     func maySend(over ends: ConnectionEnds?) -> Bool {
         guard rules.permits(ends?.remote, for: url) else {
-            verdict = .refused(addressError)
+            hop.verdict = .refused(addressError)
             return false
         }
-        connectionFault = fault(of: ends)
-        guard connectionFault == nil else { return false }
+        hop.connectionFault = fault(of: ends)
+        guard hop.connectionFault == nil else { return false }
         handle?.noteSession()
         let now = ContinuousClock.now
-        (requestTime, requestInstant) = (rules.wallClock(), now)
-        requestSent(at: now)
+        (hop.requestTime, hop.requestInstant) = (rules.wallClock(), now)
+        clock?.requestSent(at: now)
         return true
     }
 
     /// Receives a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        guard head.hasBegun || !isAnsweredTooSoon else {
-            connectionFault = .tainted
+        guard hop.head.hasBegun || !isAnsweredTooSoon else {
+            hop.connectionFault = .tainted
             return false
         }
-        received(bodyBytes: 0, at: .now)
-        switch unsafe head.read(line) {
+        clock?.received(bodyBytes: 0, at: .now)
+        switch unsafe hop.head.read(line) {
         case .more: return true
         case .tooLarge:
             return refuse(
@@ -91,16 +91,16 @@ extension Transfer {
     /// libcurl calls this for each chunk, up to a million times in a row for chunks of one byte. Pieces below
     /// a page are collected first; otherwise the other fetches would wait that long.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        receivedBytes += bytes.count
-        guard case .delivering = verdict else {
-            received(bodyBytes: bytes.count, at: .now)
-            return receivedBytes <= rules.configuration.maxHeadBytes.bytes
+        hop.receivedBytes += bytes.count
+        guard case .delivering = hop.verdict else {
+            clock?.received(bodyBytes: bytes.count, at: .now)
+            return hop.receivedBytes <= rules.configuration.maxHeadBytes.bytes
         }
-        let most = content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
-        guard receivedBytes <= most else { return refuse(.tooLarge) }
+        let most = hop.content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
+        guard hop.receivedBytes <= most else { return refuse(.tooLarge) }
         if bytes.count < Self.page {
-            unsafe smallChunks.append(contentsOf: bytes)
-            return smallChunks.count < Self.page || passesSmallChunks()
+            unsafe hop.smallChunks.append(contentsOf: bytes)
+            return hop.smallChunks.count < Self.page || passesSmallChunks()
         }
         return unsafe passesSmallChunks() && passes(bytes)
     }
@@ -110,13 +110,19 @@ extension Transfer {
 
     /// Processes the collected small pieces; false ends the hop.
     private func passesSmallChunks() -> Bool {
-        guard !smallChunks.isEmpty else { return true }
-        defer { smallChunks.removeAll(keepingCapacity: true) }
-        return unsafe smallChunks.withUnsafeBytes { unsafe passes($0) }
+        guard !hop.smallChunks.isEmpty else { return true }
+        // Out of the hop meanwhile, which `passes` changes.
+        var chunks: [UInt8] = []
+        swap(&chunks, &hop.smallChunks)
+        defer {
+            chunks.removeAll(keepingCapacity: true)
+            swap(&chunks, &hop.smallChunks)
+        }
+        return unsafe chunks.withUnsafeBytes { unsafe passes($0) }
     }
 
     private func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        received(bodyBytes: bytes.count, at: .now)
+        clock?.received(bodyBytes: bytes.count, at: .now)
         do throws(LoadError) {
             try unsafe decode(bytes)
             return true
@@ -129,13 +135,13 @@ extension Transfer {
     /// - Throws: why it is not complete.
     func finishBody() throws(LoadError) {
         guard deliveredStatus != 304 else { return }
-        guard passesSmallChunks() else { throw verdict.error }
-        guard OriginHead.isDelimited(head.fields) || handle?.mayBeCut == false else {
+        guard passesSmallChunks() else { throw hop.verdict.error }
+        guard OriginHead.isDelimited(hop.head.fields) || handle?.mayBeCut == false else {
             throw .incomplete("a body that ends with its connection, while TLS does not")
         }
-        try content?.finish()
-        guard var decoder else { return }
-        guard let rest = decoder.finish() else { throw .incomplete("base64 that breaks off") }
+        try hop.content?.finish()
+        guard hop.decoder != nil else { return }
+        guard let rest = hop.decoder?.finish() else { throw .incomplete("base64 that breaks off") }
         try hand(rest)
     }
 
@@ -143,9 +149,9 @@ extension Transfer {
     /// ends the hop.
     func notifyProgress() -> Bool {
         guard passesSmallChunks() else { return false }
-        if case .delivering = verdict, !isWithinBytes { return refuse(.tooLarge) }
-        guard hasProgress else { return true }
-        hasProgress = false
+        if case .delivering = hop.verdict, !isWithinBytes { return refuse(.tooLarge) }
+        guard hop.hasProgress else { return true }
+        hop.hasProgress = false
         job.receiver.didDrain()
         return true
     }
@@ -154,15 +160,14 @@ extension Transfer {
 
     /// Decodes content codings, then base64, if the body has them.
     private func decode(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-        guard let content else { return try unsafe decodeText(bytes) }
+        guard let content = hop.content else { return try unsafe decodeText(bytes) }
         try unsafe content.take(bytes) { (piece) throws(LoadError) in try unsafe decodeText(piece) }
     }
 
     private func decodeText(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-        bodyBytes += bytes.count
-        guard var decoder else { return try unsafe hand(bytes) }
-        guard let decoded = unsafe decoder.decode(bytes) else { throw .incomplete("no base64") }
-        self.decoder = decoder
+        hop.bodyBytes += bytes.count
+        guard hop.decoder != nil else { return try unsafe hand(bytes) }
+        guard let decoded = unsafe hop.decoder?.decode(bytes) else { throw .incomplete("no base64") }
         try hand(decoded)
     }
 
@@ -176,7 +181,7 @@ extension Transfer {
     private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         guard unsafe !bytes.isEmpty else { return }
         try unsafe job.receiver.receive(bytes: bytes)
-        hasProgress = true
+        hop.hasProgress = true
     }
 
     /// Decides by the status of the response to a `GET` without `Range` and `Upgrade`.
@@ -184,19 +189,20 @@ extension Transfer {
         guard status != OriginHeadReader.switchingProtocols else {
             return refuse(.incomplete("a protocol that was not asked for"))
         }
-        guard !OriginHead.contradictsItself(head.fields) else {
+        guard !OriginHead.contradictsItself(hop.head.fields) else {
             return refuse(.incomplete("a length that is none, or two for one body"))
         }
-        guard !head.hidesFraming else {
+        guard !hop.head.hidesFraming else {
             return refuse(.incomplete("a length or coding that libcurl did not see"))
         }
-        guard ContentCoding.isPlainlyTransferred(head.fields) else {
+        guard ContentCoding.isPlainlyTransferred(hop.head.fields) else {
             return refuse(.incomplete("a transfer coding that was not asked for"))
         }
         let head = OriginHead(
-            status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
-            requestTime: requestTime, responseTime: rules.wallClock(),
-            delay: requestInstant.map { $0.duration(to: .now).components.seconds })
+            status: status, fields: hop.head.fields,
+            contentLength: OriginHead.contentLength(in: hop.head.fields),
+            requestTime: hop.requestTime, responseTime: rules.wallClock(),
+            delay: hop.requestInstant.map { $0.duration(to: .now).components.seconds })
         let rule = job.request.rule
         switch status {
         case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):
@@ -227,18 +233,18 @@ extension Transfer {
         if let length = head.contentLength, head.status != 304, length > rules.configuration.maxBytes.bytes {
             return refuse(.tooLarge)
         }
-        verdict = .delivering
+        hop.verdict = .delivering
         deliveredStatus = head.status
         // It has no body, but HTTP/2 has to signal that.
-        if head.status == 304 { drain(at: .now) }
+        if head.status == 304 { clock?.drain(at: .now) }
         var head = head
         if job.request.rule?.decodesBase64 == true {
-            decoder = Base64()
+            hop.decoder = Base64()
             head.contentLength = nil
         }
         do throws(LoadError) {
             let codings = head.status == 304 ? [] : try ContentCoding.list(in: head.fields)
-            content = ContentDecoder(codings, maxBytes: rules.configuration.maxBytes.bytes)
+            hop.content = ContentDecoder(codings, maxBytes: rules.configuration.maxBytes.bytes)
             try job.receiver.receive(head: head)
             return true
         } catch {
@@ -249,15 +255,15 @@ extension Transfer {
     /// Reads an unneeded body so that its connection can be reused, if it is known to be short, and only for
     /// `TransferClock.drainTime`.
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
-        self.verdict = verdict
+        hop.verdict = verdict
         job.receiver.refused(by: head)
-        drain(at: .now)
+        clock?.drain(at: .now)
         guard let length = head.contentLength else { return false }
         return length <= rules.configuration.maxHeadBytes.bytes
     }
 
     private func refuse(_ error: LoadError) -> Bool {
-        verdict = .refused(error)
+        hop.verdict = .refused(error)
         return false
     }
 }

@@ -93,56 +93,65 @@ final class Transfer {
     /// Hops repeated after a failure to connect.
     private(set) var retries = 0
     /// The deadlines; nil until the fetch first gets a slot.
-    private(set) var clock: TransferClock?
+    var clock: TransferClock?
 
-    /// The decision of the current hop's head.
-    var verdict = Verdict.open
-    /// The current hop's head so far.
-    var head: OriginHeadReader
+    /// The state of the current hop.
+    var hop: Hop
     /// The head of the redirect that ended the current hop.
     var redirectHead: OriginHead?
     /// The status handed to the receiver.
     var deliveredStatus: Int?
-    /// The number of body bytes as they were sent, on this hop.
-    var receivedBytes = 0
-    /// Small pieces of the body that are not yet processed, less than a page.
-    var smallChunks: [UInt8] = []
-    /// The number of body bytes after content decoding, on this hop.
-    var bodyBytes = 0
-    /// Whether bytes were delivered since the receiver was last notified.
-    var hasProgress = false
-    /// Decodes the body's content codings, if it has any.
-    var content: ContentDecoder?
-    /// Decodes the body if the rule says that it is base64.
-    var decoder: Base64?
-    /// When the current hop's request was sent, in seconds since 1970.
-    var requestTime: Int64 = 0
-    /// The same by a clock that is never set.
-    var requestInstant: ContinuousClock.Instant?
-    /// Whether an address of the current hop was refused.
-    var didRefuseAddress = false
-    /// Whether a socket to an address of the current hop was opened.
-    var didOpenSocket = false
     /// Whether a look-up of the current hop's name is running.
     var isLookingUp = false
-
-    /// The sockets that were opened for the current hop.
-    var openedSockets: [CInt] = []
-    /// The socket of the current hop's reused connection; nil for a new connection and for HTTP/2.
-    var usedSocket: CInt?
-    /// The socket whose bytes are counted for the current hop; nil for HTTP/2.
-    var countedSocket: CInt?
-    /// The number of bytes received over it before the current hop's request was sent; -1 if the kernel does
-    /// not report it.
-    var bytesBefore: Int64 = -1
-    /// Why the current hop's connection can't be used.
-    var connectionFault: ConnectionFault?
-    /// Whether an address has been tried or refused since the last check.
-    var hasTriedAddress = false
     /// Whether the current hop needs a new connection.
     private(set) var needsFreshConnection = false
     /// Whether no other request may use the current hop's connection, before or after it.
     private(set) var isAlone = false
+
+    /// What a transfer knows of one hop.
+    struct Hop {
+        /// The decision of its head.
+        var verdict = Verdict.open
+        /// Its head so far.
+        var head: OriginHeadReader
+        /// The number of body bytes as they were sent.
+        var receivedBytes = 0
+        /// Small pieces of the body that are not yet processed, less than a page.
+        var smallChunks: [UInt8] = []
+        /// The number of body bytes after content decoding.
+        var bodyBytes = 0
+        /// Whether bytes were delivered since the receiver was last notified.
+        var hasProgress = false
+        /// Decodes the body's content codings, if it has any.
+        var content: ContentDecoder?
+        /// Decodes the body if the rule says that it is base64.
+        var decoder: Base64?
+        /// When the request was sent, in seconds since 1970.
+        var requestTime: Int64 = 0
+        /// The same by a clock that is never set.
+        var requestInstant: ContinuousClock.Instant?
+        /// Whether an address was refused.
+        var didRefuseAddress = false
+        /// Whether a socket to an address was opened.
+        var didOpenSocket = false
+        /// The sockets that were opened.
+        var openedSockets: [CInt] = []
+        /// The socket of a reused connection; nil for a new connection and for HTTP/2.
+        var usedSocket: CInt?
+        /// The socket whose bytes are counted; nil for HTTP/2.
+        var countedSocket: CInt?
+        /// The number of bytes received over it before the request was sent; -1 if the kernel does not report
+        /// it.
+        var bytesBefore: Int64 = -1
+        /// Why the connection can't be used.
+        var connectionFault: ConnectionFault?
+        /// Whether an address has been tried or refused since the last check.
+        var hasTriedAddress = false
+
+        init(_ configuration: FetchConfiguration) {
+            head = OriginHeadReader(maxBytes: configuration.maxHeadBytes)
+        }
+    }
 
     init(
         job: LoadJob, rules: Rules, connections: KnownConnections, continuation: LoadJob.Continuation
@@ -153,7 +162,7 @@ final class Transfer {
         self.continuation = continuation
         url = job.request.url
         client = job.request.urgency.client
-        head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
+        hop = Hop(rules.configuration)
     }
 
     /// Whether a redirect has led to another origin than the requested one. It stays true after a redirect
@@ -174,27 +183,12 @@ final class Transfer {
     /// Whether the current hop's request has been sent.
     var hasSentRequest: Bool { clock?.isConnecting == false }
 
-    /// Resets the state of the last hop and starts the next one's deadlines.
+    /// Starts the next hop and its deadlines.
     /// - Parameter isAlone: whether no other request may use the hop's connection.
     func beginHop(at now: ContinuousClock.Instant, isAlone: Bool) {
         self.isAlone = isAlone
         if isAlone { needsFreshConnection = true }
-        verdict = .open
-        head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
-        receivedBytes = 0
-        smallChunks.removeAll(keepingCapacity: true)
-        bodyBytes = 0
-        content = nil
-        hasProgress = false
-        decoder = nil
-        didRefuseAddress = false
-        didOpenSocket = false
-        openedSockets = []
-        usedSocket = nil
-        countedSocket = nil
-        bytesBefore = -1
-        connectionFault = nil
-        hasTriedAddress = false
+        hop = Hop(rules.configuration)
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
     }
@@ -219,26 +213,6 @@ final class Transfer {
     /// Counts a retry of the same hop.
     func retry() {
         retries += 1
-    }
-
-    /// The connection is open and the request is being sent.
-    func requestSent(at now: ContinuousClock.Instant) {
-        clock?.requestSent(at: now)
-    }
-
-    /// The rest of the response is not needed.
-    func drain(at now: ContinuousClock.Instant) {
-        clock?.drain(at: now)
-    }
-
-    /// A part of the response was received, with `bodyBytes` bytes of the body.
-    func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
-        clock?.received(bodyBytes: bodyBytes, at: now)
-    }
-
-    /// Returns the deadline that has passed.
-    func passedDeadline(at now: ContinuousClock.Instant) -> LoadError.Phase? {
-        clock?.check(at: now)
     }
 
     /// Resumes the caller; the transfer is over.

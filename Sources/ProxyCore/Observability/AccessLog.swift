@@ -13,7 +13,7 @@ package final class AccessLog: Sendable {
     /// How long the writer collects records, in milliseconds; the maximum delay of a line.
     static let linger: Int32 = 50
 
-    private let access: LogConfiguration.Access
+    @usableFromInline let access: LogConfiguration.Access
     /// How much of a source's URL a line contains.
     package let url: LogConfiguration.URLDetail
     private let lanes: [AccessLane]
@@ -41,10 +41,8 @@ package final class AccessLog: Sendable {
     /// Hot path: whether a request gets a line; called before a record is made.
     @inlinable
     package func wants(status: Int, cache: Metric.Cache) -> Bool {
-        policy.wants(status: status, cache: cache)
+        access.wants(status: status, cache: cache)
     }
-
-    @usableFromInline var policy: LogConfiguration.Access { access }
 
     /// Hot path: stores a record, or counts it as dropped if the lane is full.
     ///

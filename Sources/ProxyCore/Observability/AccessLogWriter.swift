@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Primitives
 import Synchronization
 
 /// The thread that formats and writes the access log.
@@ -124,16 +125,20 @@ final class AccessLogWriter: Sendable {
         _ records: [AccessRecord], _ line: inout AccessLine, _ lines: inout LineBuffer
     ) {
         guard !records.isEmpty else { return }
-        let clock = ClockOffset.now()
+        // From the monotonic clock of the records to the time of day.
+        let offset = SystemTime.nanoseconds(of: CLOCK_REALTIME) - SystemTime.nanoseconds(of: CLOCK_MONOTONIC)
+        func milliseconds(_ record: AccessRecord) -> Int64 {
+            (Int64(clamping: record.finishedAt) + offset) / 1_000_000
+        }
         if sink.takesDatagrams {
             for record in records {
-                let entry = record.entry(at: clock.milliseconds(of: record.finishedAt), as: format)
+                let entry = record.entry(at: milliseconds(record), as: format)
                 if !sink.write(entry.bytes(as: format)) { lostCount.add(1, ordering: .relaxed) }
             }
             return
         }
         for record in records {
-            line.append(record, at: clock.milliseconds(of: record.finishedAt), to: &lines)
+            line.append(record, at: milliseconds(record), to: &lines)
         }
         let lost = unsafe lines.withBytes { lines in
             let taken = unsafe sink.take(lines)
@@ -145,23 +150,4 @@ final class AccessLogWriter: Sendable {
 
     /// Capacity for the lines of a usual batch, in bytes.
     private static let usualBatch = 1 << 16
-}
-
-/// Converts the monotonic clock to the time of day.
-private struct ClockOffset {
-    let nanoseconds: Int64
-
-    static func now() -> ClockOffset {
-        ClockOffset(nanoseconds: read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC))
-    }
-
-    private static func read(_ clock: Int32) -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
-    func milliseconds(of monotonic: UInt64) -> Int64 {
-        (Int64(clamping: monotonic) + nanoseconds) / 1_000_000
-    }
 }

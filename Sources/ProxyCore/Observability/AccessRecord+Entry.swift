@@ -43,28 +43,16 @@ extension AccessRecord {
 }
 
 extension AccessRecord.Miss {
-    /// The values that there are, by name, in the order of the lines that `AccessLine` writes.
+    /// The values that there are, by name, in the order of the lines.
     package var fields: [LogEntry.Field] {
-        typealias Field = LogEntry.Field
-        let texts = [
-            ("url_host", host), ("url", url), ("purge", purge), ("problem", problem),
-            ("parameter", parameter),
-            ("reason", reason), ("hop", hop),
+        let all: [LogEntry.Field] = [
+            .init("url_host", host), .init("url_port", port), .init("url", url), .init("purge", purge),
+            .init("queue_us", queue), .init("fetch_us", fetch), .init("decode_us", decode),
+            .init("transform_us", transform), .init("encode_us", encode), .init("problem", problem),
+            .init("parameter", parameter), .init("upstream_status", upstreamStatus), .init("reason", reason),
+            .init("hop", hop),
         ]
-        let numbers = [
-            ("url_port", port), ("queue_us", queue), ("fetch_us", fetch), ("decode_us", decode),
-            ("transform_us", transform), ("encode_us", encode), ("upstream_status", upstreamStatus),
-        ]
-        let fields =
-            texts.filter { !$0.1.isEmpty }.map { Field($0.0, $0.1) }
-            + numbers.filter { $0.1 > 0 }.map { Field($0.0, $0.1) }
-        // In the order of the lines that `AccessLine` writes.
-        let order = [
-            "url_host", "url_port", "url", "purge", "queue_us", "fetch_us", "decode_us", "transform_us",
-            "encode_us",
-            "problem", "parameter", "upstream_status", "reason", "hop",
-        ]
-        return order.compactMap { name in fields.first { $0.name == name } }
+        return all.filter { $0.value != .number(0) && $0.value != .text("") }
     }
 
     /// The sentence's words about the source and the failure.

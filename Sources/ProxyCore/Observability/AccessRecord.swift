@@ -29,13 +29,7 @@ package struct AccessRecord: Sendable {
     package var client = Client.unix
     /// The additional values of a miss; nil for a hit.
     package var miss: Miss? {
-        get {
-            boxedMiss.map {
-                switch $0 {
-                case .miss(let miss): miss
-                }
-            }
-        }
+        get { if case .miss(let miss) = boxedMiss { miss } else { nil } }
         set { boxedMiss = newValue.map(BoxedMiss.miss) }
     }
     private var boxedMiss: BoxedMiss?

@@ -51,6 +51,12 @@ struct LineBuffer: ~Copyable {
         unsafe put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Adds a text.
+    mutating func put(_ text: String) {
+        var text = text
+        text.withUTF8 { unsafe put(UnsafeRawBufferPointer($0)) }
+    }
+
     /// Hot path: adds a byte.
     mutating func put(_ byte: UInt8) {
         reserve(1)

@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// What is logged, how and how much. Configuration: `log`.
-package struct LogConfiguration: Sendable, Hashable, Codable {
-    /// The least severe messages that are written. Default `info`.
-    package var level: Level = .info
-    /// How lines are written. Default `auto`: `journald` when standard error is the journal's, else `text`.
-    package var format: Format = .auto
-    /// Which requests get a line. Default `auto`: `misses` when the format is `journald`, else `all`.
-    package var access: Access = .auto
-    /// How much of a source's URL a request's line contains. Default `host`.
-    package var url: URLDetail = .host
-    /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
-    /// records are dropped and counted in `imageproxyd_access_log_dropped_total`.
-    package var accessRecords: Int = 4_096
+package struct LogConfiguration: SettingGroup {
+    package var level = Level.info
+    package var format = Format.auto
+    package var access = Access.auto
+    package var url = URLDetail.host
+    package var accessRecords = 4_096
+
+    /// Creates the defaults.
+    package init() {}
+
+    package static let settings = SettingTable<Self>("What is logged.", reload: .needsRestart) {
+        Setting("level", \.level, reload: .takes, "The least severe messages that are written.")
+        Setting(
+            "format", \.format,
+            "How lines are written; `auto` is `journald` when standard error is the journal's, else `text`.")
+        Setting(
+            "access", \.access,
+            "Which requests get a line; `auto` is `misses` when the format is `journald`, else `all`.")
+        Setting("url", \.url, "How much of a source's URL a request's line contains.")
+        Setting(
+            "accessRecords", \.accessRecords, in: 16...65_536,
+            """
+            Access-log records that may wait for the writer, for each event loop; beyond it records are dropped and counted
+            in `imageproxyd_access_log_dropped_total`.
+            """)
+    }
 
     /// How severe a message is.
-    package enum Level: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Level: String, SettingValue, CaseIterable {
         /// Everything.
         case trace
         /// For developers.
@@ -45,7 +61,7 @@ package struct LogConfiguration: Sendable, Hashable, Codable {
     }
 
     /// How lines are written.
-    package enum Format: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Format: String, SettingValue, CaseIterable {
         /// Chosen by where standard error leads.
         case auto
         /// A line of time, level, message and `key=value`.
@@ -58,7 +74,7 @@ package struct LogConfiguration: Sendable, Hashable, Codable {
 
     /// How much of a source's URL a request's line contains; user names, passwords and secrets of the query
     /// never.
-    package enum URLDetail: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum URLDetail: String, SettingValue, CaseIterable {
         /// Nothing, not even the host.
         case none
         /// Host and port.
@@ -70,7 +86,7 @@ package struct LogConfiguration: Sendable, Hashable, Codable {
     }
 
     /// Which requests get a line in the access log.
-    package enum Access: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Access: String, SettingValue, CaseIterable {
         /// Chosen by the format.
         case auto
         /// Every request.
@@ -93,9 +109,6 @@ package struct LogConfiguration: Sendable, Hashable, Codable {
             }
         }
     }
-
-    /// Creates the defaults.
-    package init() {}
 
     /// Returns the settings with `auto` replaced by its meaning if standard error is the journal's, or not.
     package func resolved(underJournal: Bool) -> LogConfiguration {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// An entry of a log: severity, message, and values by name.
 package struct LogEntry: Sendable, Hashable {
     /// When it happened, in milliseconds since 1970.
@@ -85,7 +87,7 @@ extension LogEntry {
         for field in fields {
             switch field.value {
             case .number(let number): line += " \(field.name)=\(number)"
-            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : LogEntry.quoted(text))"
+            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : text.quotedJSON)"
             }
         }
         return line + "\n"
@@ -95,11 +97,11 @@ extension LogEntry {
 
     private var jsonLine: String {
         var line = "{\"time\":\"\(timestamp(milliseconds))\",\"level\":\"\(level.rawValue)\""
-        line += ",\"message\":\(LogEntry.quoted(cutMessage))"
+        line += ",\"message\":\(cutMessage.quotedJSON)"
         for field in fields {
             switch field.value {
-            case .number(let number): line += ",\(LogEntry.quoted(field.name)):\(number)"
-            case .text(let text): line += ",\(LogEntry.quoted(field.name)):\(LogEntry.quoted(text))"
+            case .number(let number): line += ",\(field.name.quotedJSON):\(number)"
+            case .text(let text): line += ",\(field.name.quotedJSON):\(text.quotedJSON)"
             }
         }
         return line + "}\n"
@@ -112,12 +114,7 @@ extension LogEntry {
         append("MESSAGE", cutMessage, to: &datagram)
         append("PRIORITY", "\(level.priority)", to: &datagram)
         append("SYSLOG_IDENTIFIER", "imageproxyd", to: &datagram)
-        for field in fields {
-            switch field.value {
-            case .number(let number): append(journalName(field.name), "\(number)", to: &datagram)
-            case .text(let text): append(journalName(field.name), text, to: &datagram)
-            }
-        }
+        for field in fields { append(journalName(field.name), field.value.description, to: &datagram) }
         return datagram
     }
 
@@ -144,18 +141,17 @@ extension LogEntry {
     }
 }
 
-/// Whether a value needs no quotes in a line of text.
-private func isPlain(_ text: String) -> Bool {
-    !text.isEmpty
-        && text.utf8.allSatisfy {
-            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
-                && $0 != UInt8(ascii: "\\")
-        }
+/// Hot path: whether a value that has this byte needs no quotes for it, in a line of text or in JSON.
+func isPlain(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=")
+        && byte != UInt8(ascii: "\\")
 }
+
+private func isPlain(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isPlain) }
 
 /// The message with line breaks and other control characters escaped: one entry stays one line.
 private func unbroken(_ text: String) -> String {
-    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : LogEntry.quoted(text)
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : text.quotedJSON
 }
 
 extension LogEntry {
@@ -166,28 +162,10 @@ extension LogEntry {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case ..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                result += scalar.escapedJSON
             default: result.unicodeScalars.append(scalar)
             }
         }
         return result
-    }
-
-    /// A JSON string; text lines use the same form.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x22: result += "\\\""
-            case 0x5C: result += "\\\\"
-            case 0x0A: result += "\\n"
-            case ..<0x20, 0x7F...0x9F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Primitives
 import Synchronization
 
 /// The output of a log: a descriptor, or the journal's socket. Safe from any thread.
@@ -55,7 +56,7 @@ package final class LogSink: Sendable {
         let kind = LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
-        guard Self.connect(descriptor, to: path) else {
+        guard UnixSocket.connect(descriptor, to: path) else {
             let failure = Failure(call: "connect", code: errno)
             close(descriptor)
             throw failure
@@ -65,23 +66,6 @@ package final class LogSink: Sendable {
 
     deinit {
         if case .datagrams(let descriptor) = target { close(descriptor) }
-    }
-
-    private static func connect(_ descriptor: Int32, to path: String) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
-        guard path.utf8.count <= capacity else {
-            errno = ENAMETOOLONG
-            return false
-        }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        // Safe because the address is valid during the call and its size is the one given.
-        return unsafe withUnsafeBytes(of: address) { bytes in
-            guard let start = bytes.baseAddress else { return false }
-            let pointer = unsafe start.assumingMemoryBound(to: sockaddr.self)
-            return unsafe Glibc.connect(descriptor, pointer, socklen_t(bytes.count)) == 0
-        }
     }
 
     /// Whether each event must be written on its own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 package import URLs
 
 /// What the log says of a source's URL, by `log.url`.
@@ -74,26 +75,10 @@ package struct LoggedURL: Sendable, Hashable {
     ]
 
     private static func mayBeSecret(name: Substring) -> Bool {
-        let name = decoded(name).lowercased()
+        // An escaped letter does not hide a name.
+        let name = String(decoding: percentDecoded(name.utf8).bytes, as: UTF8.self).lowercased()
         return names.contains(name) || name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-")
             || parts.contains { name.contains($0) }
-    }
-
-    /// An escaped letter does not hide a name.
-    private static func decoded(_ name: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Substring(name).utf8
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest.removeFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// From so many letters and digits on a value may be a key or token, whatever its name is.

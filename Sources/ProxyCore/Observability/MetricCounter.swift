@@ -42,27 +42,11 @@ package struct MetricCounter<Labels: MetricLabels>: MetricFamily {
 }
 
 extension MetricCounter {
-    /// Hot path: adds `amount` to the series of two labels.
-    @inlinable
-    package func add<First, Second>(
-        _ amount: Int, _ first: First, _ second: Second, on shard: MetricShard = .shared
-    ) where Labels == LabelPair<First, Second> {
-        add(amount, LabelPair(first, second), on: shard)
-    }
-
     /// Hot path: adds one to the series of two labels.
     @inlinable
     package func increment<First, Second>(_ first: First, _ second: Second, on shard: MetricShard = .shared)
     where Labels == LabelPair<First, Second> {
         increment(LabelPair(first, second), on: shard)
-    }
-
-    /// Hot path: adds one to the series of three labels.
-    @inlinable
-    package func increment<First, Second, Third>(
-        _ first: First, _ second: Second, _ third: Third, on shard: MetricShard = .shared
-    ) where Labels == LabelPair<LabelPair<First, Second>, Third> {
-        increment(LabelPair(LabelPair(first, second), third), on: shard)
     }
 
     /// Hot path: adds one to the only series.

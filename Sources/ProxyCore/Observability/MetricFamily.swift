@@ -47,7 +47,7 @@ package struct MetricLabel: Sendable, Hashable {
 }
 
 /// One line of a scrape.
-package struct MetricSample: Sendable, Equatable {
+package struct MetricSample: Sendable {
     /// What follows the family's name: empty, or `_bucket`, `_sum`, `_count` of a histogram.
     package var suffix = ""
     /// Names and values of the labels.
@@ -56,7 +56,7 @@ package struct MetricSample: Sendable, Equatable {
     package var value: Value
 
     /// A value that prints exactly.
-    package enum Value: Sendable, Equatable {
+    package enum Value: Sendable {
         /// A count.
         case integer(UInt64)
         /// Seconds, stored as nanoseconds.
@@ -70,12 +70,6 @@ package struct MetricSample: Sendable, Equatable {
         self.suffix = suffix
         self.labels = labels
         self.value = value
-    }
-
-    /// Compares names, labels and values.
-    package static func == (left: MetricSample, right: MetricSample) -> Bool {
-        left.suffix == right.suffix && left.value == right.value
-            && left.labels.elementsEqual(right.labels, by: ==)
     }
 }
 

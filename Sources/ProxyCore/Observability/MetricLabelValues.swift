@@ -25,43 +25,9 @@ package enum Metric {
         package var isHit: Bool { self == .memory || self == .disk || self == .stale }
     }
 
-    /// A cache's tier.
-    package enum Tier: Int, CaseIterable, MetricLabels {
-        case memory, disk
-    }
-
-    /// What is stored: bytes as the origin sent them, or bytes made from them.
-    package enum Kind: Int, CaseIterable, MetricLabels {
-        case original, result
-    }
-
-    /// The result of a look-up.
-    package enum LookUp: Int, CaseIterable, MetricLabels {
-        case hit, stale, miss
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["outcome"] }
-    }
-
-    /// Why an entry was removed.
-    package enum Eviction: Int, CaseIterable, MetricLabels {
-        case size, count, age, purge, replaced, pressure
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["reason"] }
-    }
-
     /// What several requests shared.
     package enum Flight: Int, CaseIterable, MetricLabels {
         case fetch, transform
-    }
-
-    /// Classes of failed URLs, as in `failedURLs.ttl`.
-    package enum Failure: Int, CaseIterable, MetricLabels {
-        case notFound, clientError, notAnImage, badImage, connection, unanswered, retryAfter
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["class"] }
     }
 
     /// How a fetch ended.
@@ -69,7 +35,6 @@ package enum Metric {
         case ok, notModified, notFound, status, notAnImage, tooLarge, timeout, unreachable, tls, redirects
         case forbidden, incomplete, queue, storage, cancelled
 
-        /// The labels' names, in order.
         package static var names: [String] { ["outcome"] }
     }
 
@@ -95,7 +60,6 @@ package enum Metric {
         case ok, notAnImage, unsupported, limit, badImage, crashed, timeout, empty, queue, unavailable,
             cancelled
 
-        /// The labels' names, in order.
         package static var names: [String] { ["outcome"] }
     }
 
@@ -105,24 +69,7 @@ package enum Metric {
     package enum Improvement: Int, CaseIterable, MetricLabels {
         case replaced, kept, interrupted, outdated, failed, refused
 
-        /// The labels' names, in order.
         package static var names: [String] { ["outcome"] }
-    }
-
-    /// The states of a worker.
-    package enum WorkerState: Int, CaseIterable, MetricLabels {
-        case starting, idle, busy
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["state"] }
-    }
-
-    /// Why a worker was replaced.
-    package enum Restart: Int, CaseIterable, MetricLabels {
-        case crash, timeout, memory, recycled
-
-        /// The labels' names, in order.
-        package static var names: [String] { ["reason"] }
     }
 
     /// A status code of HTTP.
@@ -142,18 +89,14 @@ package enum Metric {
             self.init(value)
         }
 
-        /// The labels' names, in order.
         package static var names: [String] { ["status"] }
 
-        /// How many combinations of values there are.
         @inlinable
         package static var count: Int { 500 }
 
-        /// The index of this combination.
         @inlinable
         package var index: Int { code - 100 }
 
-        /// The values of the combination at an index, in the order of the names.
         package static func values(at index: Int) -> [String] { ["\(index + 100)"] }
     }
 }

@@ -18,20 +18,16 @@ package protocol MetricLabels: Sendable {
 
 /// No label: a family with a single series.
 package struct NoLabels: MetricLabels {
-    /// The labels' names, in order.
     package static let names: [String] = []
-    /// How many combinations of values there are.
     package static let count = 1
 
     /// The one combination.
     @inlinable
     package init() {}
 
-    /// The index of this combination.
     @inlinable
     package var index: Int { 0 }
 
-    /// The values of the combination at an index, in the order of the names.
     package static func values(at index: Int) -> [String] { [] }
 }
 
@@ -49,34 +45,26 @@ package struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabel
         self.second = second
     }
 
-    /// The labels' names, in order.
     package static var names: [String] { First.names + Second.names }
-    /// How many combinations of values there are.
     package static var count: Int { First.count * Second.count }
 
-    /// The index of this combination.
     @inlinable
     package var index: Int { first.index * Second.count + second.index }
 
-    /// The values of the combination at an index, in the order of the names.
     package static func values(at index: Int) -> [String] {
         First.values(at: index / Second.count) + Second.values(at: index % Second.count)
     }
 }
 
 extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == Int {
-    /// The labels' names, in order.
     package static var names: [String] { [snakeCased("\(Self.self)")] }
 
-    /// How many combinations of values there are.
     @inlinable
     package static var count: Int { allCases.count }
 
-    /// The index of this combination.
     @inlinable
     package var index: Int { rawValue }
 
-    /// The values of the combination at an index, in the order of the names.
     package static func values(at index: Int) -> [String] {
         Self(rawValue: index).map { [$0.label] } ?? []
     }

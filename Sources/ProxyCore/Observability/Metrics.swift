@@ -1,88 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The catalogue of all metrics, in the order in which they are printed.
+/// The metrics of the daemon, in the order in which they are printed.
 ///
-/// To add one: a property, its row in `init`, and its name in `families` (a test finds one that was forgotten).
-/// Counters and histograms are incremented from any thread, on the hit path too: `metrics.httpRequests.increment(.img,
-/// 200, on: .loop(0))`. Readings are registered at start: `metrics.cacheBytes.observe("memory", "result") { … }`.
-/// No URL, host, query or header value is ever a label.
+/// To add one: a property with its labels, and its row in `init`. Counters and histograms are incremented from
+/// any thread, on the hit path too: `metrics.httpRequests.increment(.img, 200, on: .loop(0))`. Readings are
+/// registered at start: `metrics.cacheBytes.observe("memory", "result") { … }`. No URL, host, query or header
+/// value is ever a label.
 package final class Metrics: Sendable {
-    /// Requests answered; `route`, `status`.
     package let httpRequests: MetricCounter<LabelPair<Metric.Route, Metric.Status>>
-    /// From the head complete to the last byte handed to the kernel; `route`, `cache`.
     package let httpRequestDuration: MetricHistogram<LabelPair<Metric.Route, Metric.Cache>>
-    /// Connections open.
     package let httpConnections: MetricReading
-    /// Connections accepted.
     package let httpConnectionsTotal: MetricReading
-    /// Connections and requests that the server refused or cut; `reason`.
     package let httpRejected: MetricReading
-    /// Bytes of bodies sent; `route`.
     package let httpResponseBytes: MetricCounter<Metric.Route>
 
-    /// Cache look-ups; `tier`, `kind`, `outcome`.
     package let cacheRequests: MetricReading
-    /// Bytes stored; `tier`, `kind`.
     package let cacheBytes: MetricReading
-    /// Bytes of pictures in memory, in the tier or in answers that are being sent.
     package let cacheHeldBytes: MetricReading
-    /// Entries stored; `tier`, `kind`.
     package let cacheEntries: MetricReading
-    /// Entries evicted; `tier`, `reason`.
     package let cacheEvictions: MetricReading
-    /// Entries found damaged and removed; `tier`.
     package let cacheCorrupt: MetricReading
-    /// Entries that could not be stored; `tier`.
     package let cacheWriteErrors: MetricReading
 
-    /// Requests that waited for another's work; `flight`.
     package let coalescedRequests: MetricCounter<Metric.Flight>
-    /// Fetches and transforms in progress; `flight`.
     package let flights: MetricReading
-    /// Failed URLs remembered; `class`.
     package let failedURLs: MetricReading
-    /// Requests answered from the failed URLs; `class`.
     package let failedURLHits: MetricReading
-    /// Origins that get no requests because they could not be reached.
     package let hostBreakersOpen: MetricReading
 
-    /// Fetches ended; `outcome`.
     package let fetches: MetricCounter<Metric.Fetch>
-    /// Whole fetches, redirects and waiting included; `outcome`.
     package let fetchDuration: MetricHistogram<Metric.Fetch>
-    /// Phases of the last hop; `phase`.
     package let fetchPhase: MetricHistogram<Metric.Phase>
-    /// Bytes of bodies received from origins.
     package let fetchBytes: MetricCounter<NoLabels>
-    /// Connections of fetches; `use`: `new`, `reused`, or `tainted`, closed because of unexpected bytes.
     package let fetchConnections: MetricReading
-    /// Transfers in progress.
     package let fetchesInFlight: MetricReading
-    /// Fetches waiting for a slot.
     package let fetchQueue: MetricReading
 
-    /// Transforms ended; `format`, `outcome`.
     package let transforms: MetricCounter<LabelPair<Metric.Format, Metric.Transform>>
-    /// A worker's time on a job; `format`.
     package let transformDuration: MetricHistogram<Metric.Format>
-    /// Jobs waiting for a worker.
     package let transformQueue: MetricReading
-    /// How long jobs waited for a worker.
     package let transformQueueDuration: MetricHistogram<NoLabels>
-    /// Results in the cheapest format, because their jobs had waited long.
     package let transformCheapest: MetricCounter<NoLabels>
-    /// Results that were to be improved with more effort; `outcome`.
     package let transformImprovements: MetricCounter<Metric.Improvement>
-    /// Results that wait to be improved.
     package let transformImprovementQueue: MetricReading
-    /// Worker processes; `state`.
     package let workers: MetricReading
-    /// Workers replaced; `reason`.
     package let workerRestarts: MetricReading
 
-    /// Access-log records that found their lane full, or could not be written.
     package let accessLogDropped: MetricReading
-    /// The build; `version`. Always 1.
     package let buildInfo: MetricReading
 
     /// Every family except those of the process, in the order in which they are printed.
@@ -90,7 +54,7 @@ package final class Metrics: Sendable {
 
     /// Allocates the counters, with a share for each of `loops` event loops in addition to the common one.
     package init(loops: Int, version: String) {
-        let make = MetricFactory(shards: loops + 1)
+        var make = MetricFactory(shards: loops + 1)
         httpRequests = make.counter("http_requests_total", "Requests answered, by route and status.")
         httpRequestDuration = make.histogram(
             "http_request_duration_seconds", "Time from a request's head to the last byte of its answer.",
@@ -155,40 +119,39 @@ package final class Metrics: Sendable {
             "access_log_dropped_total", "Access-log records lost to a full lane or a failed write.")
         buildInfo = make.gauge("build_info", "The build, as a label; always 1.", labels: ["version"])
         buildInfo.observe(version) { 1 }
-        families = [
-            httpRequests, httpRequestDuration, httpConnections, httpConnectionsTotal, httpRejected,
-            httpResponseBytes, cacheRequests, cacheBytes, cacheHeldBytes, cacheEntries, cacheEvictions,
-            cacheCorrupt,
-            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen,
-            fetches, fetchDuration,
-            fetchPhase, fetchBytes, fetchConnections, fetchesInFlight, fetchQueue, transforms,
-            transformDuration, transformQueue,
-            transformQueueDuration, transformCheapest, transformImprovements, transformImprovementQueue,
-            workers, workerRestarts, accessLogDropped, buildInfo,
-        ]
+        families = make.families
     }
 }
 
-/// Creates families with the daemon's prefix and the same number of shares.
+/// Creates families with the daemon's prefix and the same number of shares, and records them.
 private struct MetricFactory {
     private static let prefix = "imageproxyd_"
-    let shards: Int
+    private let shards: Int
+    private(set) var families: [any MetricFamily] = []
 
-    func counter<Labels>(_ name: String, _ help: String) -> MetricCounter<Labels> {
-        MetricCounter(Self.prefix + name, help, labels: Labels.self, shards: shards)
+    init(shards: Int) { self.shards = shards }
+
+    mutating func counter<Labels>(_ name: String, _ help: String) -> MetricCounter<Labels> {
+        record(MetricCounter(Self.prefix + name, help, labels: Labels.self, shards: shards))
     }
 
-    func histogram<Labels>(
+    mutating func histogram<Labels>(
         _ name: String, _ help: String, buckets: MetricBuckets
     ) -> MetricHistogram<Labels> {
-        MetricHistogram(Self.prefix + name, help, labels: Labels.self, buckets: buckets, shards: shards)
+        record(
+            MetricHistogram(Self.prefix + name, help, labels: Labels.self, buckets: buckets, shards: shards))
     }
 
-    func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
-        MetricReading(Self.prefix + name, help, kind: .gauge, labels: labels)
+    mutating func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        record(MetricReading(Self.prefix + name, help, kind: .gauge, labels: labels))
     }
 
-    func readCounter(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
-        MetricReading(Self.prefix + name, help, kind: .counter, labels: labels)
+    mutating func readCounter(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        record(MetricReading(Self.prefix + name, help, kind: .counter, labels: labels))
+    }
+
+    private mutating func record<Family: MetricFamily>(_ family: Family) -> Family {
+        families.append(family)
+        return family
     }
 }

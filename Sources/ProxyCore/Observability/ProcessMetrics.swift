@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Primitives
 
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
 ///
@@ -18,42 +19,24 @@ package struct ProcessMetrics: Sendable {
 
     /// The families; without samples if the kernel gives no answer.
     package static func families() -> [any MetricFamily] {
-        let rows: [(MetricRow, @Sendable () -> MetricReading.Reading?)] = [
-            (
-                MetricRow("process_cpu_seconds_total", "User and system time.", kind: .counter),
-                { facts().map { .init([], $0.cpuSeconds) } }
-            ),
-            (
-                MetricRow("process_start_time_seconds", "Start, in seconds since 1970.", kind: .gauge),
-                { facts().map { .init([], $0.startTime) } }
-            ),
-            (
-                MetricRow("process_virtual_memory_bytes", "Size of the address space.", kind: .gauge),
-                { facts().map { .init([], $0.virtualBytes) } }
-            ),
-            (
-                MetricRow("process_resident_memory_bytes", "Memory in use.", kind: .gauge),
-                { facts().map { .init([], $0.residentBytes) } }
-            ),
-            (
-                MetricRow("process_threads", "Threads.", kind: .gauge),
-                { facts().map { .init([], $0.threads) } }
-            ),
-            (
-                MetricRow("process_open_fds", "File descriptors open.", kind: .gauge),
-                { openDescriptors().map { .init([], $0) } }
-            ),
-            (
-                MetricRow("process_max_fds", "Most file descriptors that may be open.", kind: .gauge),
-                { descriptorLimit().map { .init([], $0) } }
-            ),
+        let rows: [(String, MetricRow.Kind, String, @Sendable () -> MetricReading.Reading?)] = [
+            ("cpu_seconds_total", .counter, "User and system time.", { real(facts()?.cpuSeconds) }),
+            ("start_time_seconds", .gauge, "Start, in seconds since 1970.", { real(facts()?.startTime) }),
+            ("virtual_memory_bytes", .gauge, "Size of the address space.", { whole(facts()?.virtualBytes) }),
+            ("resident_memory_bytes", .gauge, "Memory in use.", { whole(facts()?.residentBytes) }),
+            ("threads", .gauge, "Threads.", { whole(facts()?.threads) }),
+            ("open_fds", .gauge, "File descriptors open.", { whole(openDescriptors()) }),
+            ("max_fds", .gauge, "Most file descriptors that may be open.", { whole(descriptorLimit()) }),
         ]
-        return rows.map { row, read in
-            let family = MetricReading(row.name, row.help, kind: row.kind)
+        return rows.map { name, kind, help, read in
+            let family = MetricReading("process_" + name, help, kind: kind)
             family.collect { read().map { [$0] } ?? [] }
             return family
         }
     }
+
+    private static func whole(_ value: Int?) -> MetricReading.Reading? { value.map { .init([], $0) } }
+    private static func real(_ value: Double?) -> MetricReading.Reading? { value.map { .init([], $0) } }
 
     private static func facts() -> Facts? {
         guard let stat = contents(of: "/proc/self/stat") else { return nil }
@@ -63,13 +46,9 @@ package struct ProcessMetrics: Sendable {
     }
 
     /// When the machine was started, in seconds since 1970; read once, so that the start time is constant.
-    private static let bootTime = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
-
-    private static func seconds(_ clock: Int32) -> Double {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
-    }
+    private static let bootTime =
+        Double(SystemTime.nanoseconds(of: CLOCK_REALTIME) - SystemTime.nanoseconds(of: CLOCK_BOOTTIME))
+        / 1_000_000_000
 
     /// Parses the text of /proc/self/stat; nil if it is not in the format of proc(5).
     static func facts(stat: String, bootTime: Double, ticksPerSecond: Int, pageSize: Int) -> Facts? {
@@ -111,19 +90,9 @@ package struct ProcessMetrics: Sendable {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// The text of a file of proc(5) that is shorter than a page.
     private static func contents(of path: String) -> String? {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var text: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes {
-                unsafe read(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count == 0 ? String(decoding: text, as: UTF8.self) : nil }
-            text += piece[..<count]
-        }
+        // Lost: why a file of /proc can't be read; its metrics are then missing.
+        (try? FileIO.contents(of: path, atMost: .mebibytes(1))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

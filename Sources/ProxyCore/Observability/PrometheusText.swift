@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Formats metrics as Prometheus' text exposition 0.0.4 or as OpenMetrics 1.0.
 ///
 /// Names of samples are the same in both. OpenMetrics names a counter's family without `_total`; if that name
@@ -27,7 +29,7 @@ package struct PrometheusText: Sendable {
             var openMetrics = 0.0
             var plain = 0.0
             for range in (accept ?? "").split(separator: ",") {
-                let parts = range.split(separator: ";").map(trimmed)
+                let parts = range.split(separator: ";").map { $0.trimmingBlanks.lowercased() }
                 let quality = parts.dropFirst().compactMap(quality).first ?? 1
                 switch parts.first {
                 case "application/openmetrics-text": openMetrics = max(openMetrics, quality)
@@ -90,12 +92,6 @@ package struct PrometheusText: Sendable {
         }
         text += " \(number(sample.value))\n"
     }
-}
-
-private func trimmed(_ text: Substring) -> String {
-    let blanks: Set<Character> = [" ", "\t"]
-    let start = text.drop { blanks.contains($0) }
-    return String(start.reversed().drop { blanks.contains($0) }.reversed()).lowercased()
 }
 
 private func quality(_ parameter: String) -> Double? {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// A text of the configuration that may be read from elsewhere, so that the configuration need not contain
 /// secrets.
 ///
@@ -20,35 +22,27 @@ package enum ConfiguredText: Sendable, Hashable {
     }
 }
 
-extension ConfiguredText: Codable {
-    /// Reads a text, or an object with the member `file` or `credential`.
-    package init(from decoder: any Decoder) throws {
-        // The error that it is no text is dropped; the object's own error is reported.
-        if let container = try? decoder.singleValueContainer(), let text = try? container.decode(String.self)
-        {
-            self = .literal(text)
-            return
-        }
-        let members = try StrictMembers(decoder, knowing: ["file", "credential"])
-        let file: String? = try members.value("file"), credential: String? = try members.value("credential")
-        switch (file, credential) {
-        case (let file?, nil): self = .file(file)
-        case (nil, let credential?): self = .credential(credential)
-        default: throw members.complaint("file", "expected either file or credential")
+extension ConfiguredText: SettingValue {
+    /// The text or the reference, never the text that it refers to.
+    package var json: JSONValue {
+        switch self {
+        case .literal(let text): .string(text)
+        case .file(let path): ["file": path].json
+        case .credential(let name): ["credential": name].json
         }
     }
 
-    /// Encodes the reference, never the text that it refers to.
-    package func encode(to encoder: any Encoder) throws {
-        if case .literal(let text) = self {
-            var container = encoder.singleValueContainer()
-            return try container.encode(text)
+    /// Reads a text, or an object with the member `file` or `credential`.
+    package init(json: JSONValue) throws(SettingMismatch) {
+        if case .string(let text) = json {
+            self = .literal(text)
+            return
         }
-        var members = encoder.container(keyedBy: AnyKey.self)
-        switch self {
-        case .literal: return
-        case .file(let path): try members.encode(path, forKey: AnyKey("file"))
-        case .credential(let name): try members.encode(name, forKey: AnyKey("credential"))
+        let members = try [String: String](json: json)
+        switch (members.count, members["file"], members["credential"]) {
+        case (1, let path?, nil): self = .file(path)
+        case (1, nil, let name?): self = .credential(name)
+        default: throw SettingMismatch("expected either file or credential")
         }
     }
 }

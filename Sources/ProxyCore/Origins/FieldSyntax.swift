@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The syntax of configured header fields (RFC 9110 §5), and the names that may be configured.
 package enum FieldSyntax {
     /// Fields that frame the message or request a part of it; a configured one would break the loader.
@@ -11,16 +13,7 @@ package enum FieldSyntax {
 
     /// Whether the configuration may set a field of this name.
     package static func mayBeConfigured(_ name: String) -> Bool {
-        isName(name) && !reserved.contains(name.lowercased())
-    }
-
-    /// Whether `text` is a field name.
-    package static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
+        name.isToken && !reserved.contains(name.lowercased())
     }
 
     /// Whether `text` can be sent unchanged as a field's value.

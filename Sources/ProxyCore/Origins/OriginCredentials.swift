@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The rule's additions to requests that authenticate the daemon: fields and a signature. Only the rule's
 /// origin gets them, and no log does.
 package struct OriginCredentials: Sendable {

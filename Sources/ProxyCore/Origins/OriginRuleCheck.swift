@@ -4,6 +4,7 @@ import CLinux
 import Freshness
 import Glibc
 import Imaging
+import Primitives
 import URLs
 
 /// Checks one rule's members; its errors name the rule and the member.
@@ -13,7 +14,7 @@ struct OriginRuleCheck {
     /// The range of concurrent fetches that a rule may set.
     private static let concurrency = 1...10_000
     /// The size of the largest file of certificates, in bytes.
-    private static let maxCertificates = 4 << 20
+    private static let maxCertificates = ByteCount.mebibytes(4)
     private static let acceptable: [ClosedRange<Int>] = [200...203, 207...299, 400...599]
 
     /// Calls `read` and adds the member's name to its errors.

@@ -7,114 +7,201 @@ package import Primitives
 ///
 /// Configuration: a member of the list `origins`; the first rule that matches a source applies. An omitted
 /// member has the same value as without a rule. Secrets are named here, never contained.
-package struct OriginRuleConfiguration: Sendable, Hashable, Codable {
-    /// Patterns of source URLs, one or a list: `https://*.example.com/photos/*`.
+package struct OriginRuleConfiguration: SettingObject {
     package var match: [String] = []
-    /// Options that every request for these sources gets.
     package var options: [String] = []
-    /// Fields for the origin, by name; values as text, or from a file or credential.
     package var requestHeaders: [String: ConfiguredText] = [:]
-    /// The URLs that the sources are fetched from.
     package var rewrite: Rewrite?
-    /// How the daemon authenticates at the origin.
     package var auth: Auth?
-    /// Whether the client's cookies are sent to the origin; the response is then for this client alone.
-    package var cookies: Cookies = .ignore
-    /// How the origin's certificate is verified.
+    package var cookies = Cookies.ignore
     package var tls: TLS?
-    /// The media types of which the response must have one, such as `image/*` (SDWebImage:
-    /// acceptableContentTypes).
     package var responseContentType: [String] = []
-    /// Bounds on how long responses are reused, in place of the origin's.
     package var responseTTL: TTL?
-    /// The status codes whose body is the image (SDWebImage: acceptableStatusCodes); 200 and 203 when empty.
     package var acceptStatus: [Int] = []
-    /// The parts of a URL that don't distinguish sources (SDWebImage: cacheKeyFilter).
     package var cacheKey: CacheKeyFilter?
-    /// A coding of bodies in addition to HTTP's (SDWebImage: downloaderDecryptor).
-    package var decode: Decode = .none
-    /// Whether originals are never sent as they came: an image without a transform is encoded again, without
-    /// metadata.
+    package var decode = Decode.none
     package var reencode = false
-    /// The format that originals are stored in (SDWebImage: cacheSerializer); nil for their own.
     package var storeAs: ImageFormat?
-    /// The maximum number of concurrent fetches for all sources of this rule; nil for no bound of its own.
     package var maxConcurrent: Int?
-    /// The loader that fetches the sources.
-    package var loader: Loader = .http
-    /// The folder of the loader `file`: a URL's path is the file's path below it.
+    package var loader = Loader.http
     package var root: String?
 
-    /// Replaces a prefix of the URL by another for the fetch.
-    package struct Rewrite: Sendable, Hashable, Codable {
-        /// The prefix of the normalized URL; ends in a slash.
-        package var from: String
-        /// The replacement: an absolute URL that ends in a slash.
-        package var to: String
-    }
-
-    /// How the daemon authenticates.
-    package enum Auth: Sendable, Hashable {
-        /// RFC 7617.
-        case basic(user: String, password: ConfiguredText)
-        /// RFC 6750.
-        case bearer(ConfiguredText)
-        /// AWS Signature Version 4, for private buckets.
-        case awsSigV4(AWSCredentials)
-    }
-
-    /// The parameters of AWS Signature Version 4.
-    package struct AWSCredentials: Sendable, Hashable {
-        /// Such as `eu-central-1`.
-        package var region: String
-        /// Such as `s3`.
-        package var service: String
-        /// The key's name.
-        package var accessKey: ConfiguredText
-        /// The key.
-        package var secretKey: ConfiguredText
-    }
-
     /// The treatment of a client's cookies.
-    package enum Cookies: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Cookies: String, SettingValue, CaseIterable {
         case ignore, forward
     }
 
-    /// How a certificate is verified.
-    package struct TLS: Sendable, Hashable, Codable {
-        /// Whether any certificate is accepted.
-        package var insecure = false
-        /// A file with the certificates (PEM) that are trusted in place of the system's.
-        package var ca: String?
-    }
-
-    /// Freshness lifetimes in place of the origin's; `no-store` and `private` still apply.
-    package struct TTL: Sendable, Hashable, Codable {
-        /// The minimum.
-        package var minimum: TimeSpan?
-        /// The maximum.
-        package var maximum: TimeSpan?
-        /// The exact lifetime, also for `no-cache`.
-        package var override: TimeSpan?
-    }
-
-    /// The parts of a URL that don't distinguish sources.
-    package struct CacheKeyFilter: Sendable, Hashable, Codable {
-        /// Names of query parameters; `*` at the end matches any rest: `utm_*`, `X-Amz-*`; `*` alone matches
-        /// all.
-        package var dropQuery: [String] = []
-    }
-
     /// A coding of bodies.
-    package enum Decode: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Decode: String, SettingValue, CaseIterable {
         case none, base64
     }
 
     /// A loader.
-    package enum Loader: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Loader: String, SettingValue, CaseIterable {
         case http, file
     }
 
     /// Creates a rule that matches nothing yet.
     package init() {}
+
+    package static let settings = SettingTable<Self>(
+        "A rule for the sources of some origins."
+    ) {
+        Setting(
+            "match", \.match.texts,
+            """
+            Patterns, one or a list: `scheme://host[:port]/path`. `*` stands for any run of characters; a `*` in the host
+            stays in the host. Matching never backtracks beyond the last `*`. See [how patterns are
+            compared](#how-patterns-are-compared)
+            """)
+        Setting("options", \.options.texts, "names of options that every request for these sources gets")
+        Setting(
+            "requestHeaders", \.requestHeaders,
+            """
+            fields for the origin: `"name": "text"`, `{"file": "/path"}` or `{"credential": "name"}` (below
+            `$CREDENTIALS_DIRECTORY`, systemd's `LoadCredential`)
+            """)
+        Setting(
+            "rewrite", \.rewrite,
+            """
+            `from` and `to`, both ending in a slash. A source URL that begins with `from` is fetched from the URL that
+            begins with `to` instead. Cache keys use the source's own URL. Redirects may stay below `to`
+            """)
+        Setting(
+            "auth", \.auth,
+            """
+            `{"type": "basic", "user": "…", "password": S}`, `{"type": "bearer", "token": S}` or `{"type": "awsSigV4",
+            "region": "…", "service": "s3", "accessKey": …, "secretKey": S}`, where S is a file or a credential, never text.
+            libcurl signs; the request uses the URL in the form that AWS signs (the same resource). Services other than
+            `s3` encode paths twice, so their paths may contain only unreserved characters
+            """)
+        Setting(
+            "cookies", \.cookies,
+            """
+            `ignore`, or `forward`: the client's `Cookie` is sent to the origin, and the answer goes to that client alone:
+            `private`, no shared fetch, no cache tier, no remembered failure
+            """)
+        Setting(
+            "tls", \.tls,
+            """
+            `{"insecure": true}` accepts any certificate; `{"ca": "/file.pem"}` trusts these certificates (PEM) and no others
+            """)
+        Setting(
+            "responseContentType", \.responseContentType.texts,
+            """
+            media types (`image/*`) of which the response must have one; otherwise 415 (SDWebImage:
+            acceptableContentTypes). The bytes alone decide which format is served
+            """)
+        Setting(
+            "responseTTL", \.responseTTL,
+            """
+            `{"minimum": …, "maximum": …}` bounds the origin's freshness lifetime; `{"override": …}` replaces it, also that
+            of a `no-cache` response. Browsers and caches downstream get the same lifetime. `no-store` and `private` still
+            apply
+            """)
+        Setting(
+            "acceptStatus", \.acceptStatus,
+            """
+            status codes whose body is the image, in place of 200 and 203 (SDWebImage: acceptableStatusCodes)
+            """)
+        Setting(
+            "cacheKey", \.cacheKey,
+            """
+            `{"dropQuery": […]}` names query parameters that do not distinguish sources (SDWebImage: cacheKeyFilter); a `*`
+            at the end matches any rest, and `["*"]` matches all parameters. The first request's parameters fetch the
+            picture for all, so drop a signature only where every client may see what one may see
+            """)
+        Setting(
+            "decode", \.decode,
+            "`base64`: bodies are base64 text of the picture (SDWebImage: downloaderDecryptor)")
+        Setting(
+            "reencode", \.reencode,
+            """
+            `true`: originals are never sent as they came; without a transform they are encoded again in their own format,
+            without metadata
+            """)
+        Setting(
+            "storeAs", \.storeAs,
+            """
+            the format that originals are converted to after the fetch (SDWebImage: cacheSerializer); the converted picture
+            is the original from then on. An original that is stored in another format is fetched again
+            """)
+        Setting(
+            "maxConcurrent", \.maxConcurrent,
+            """
+            concurrent fetches for all sources of the rule together, in addition to `fetch.maxPerHost`
+            """)
+        Setting("loader", \.loader, "`http`, or `file`, which serves the files below the folder `root`")
+        Setting(
+            "root", \.root,
+            """
+            the folder of the loader `file`: the URL's path, decoded once, is the file's path. The kernel confines it to
+            `root` and follows no link (Linux 5.6 or newer)
+            """)
+    }
+}
+
+extension OriginRuleConfiguration {
+    /// Replaces a prefix of the URL by another for the fetch.
+    package struct Rewrite: SettingObject {
+        package var from: String
+        package var to: String
+
+        package static let settings = SettingTable<Self>("A prefix in place of another.") {
+            Setting("from", \.from, isRequired: true, "The prefix of the normalized URL; ends in a slash.")
+            Setting("to", \.to, isRequired: true, "The replacement: an absolute URL that ends in a slash.")
+        }
+    }
+
+    /// How a certificate is verified.
+    package struct TLS: SettingObject {
+        package var insecure = false
+        package var ca: String?
+
+        /// Creates the defaults.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("How a certificate is verified.") {
+            Setting("insecure", \.insecure, "Whether any certificate is accepted.")
+            Setting(
+                "ca", \.ca, "A file with the certificates (PEM) that are trusted in place of the system's.")
+        }
+    }
+
+    /// Freshness lifetimes in place of the origin's; `no-store` and `private` still apply.
+    package struct TTL: SettingObject {
+        package var minimum: TimeSpan?
+        package var maximum: TimeSpan?
+        package var override: TimeSpan?
+
+        /// Creates bounds that change nothing.
+        package init() {}
+
+        package static let settings = SettingTable<Self>(
+            "Lifetimes in place of the origin's."
+        ) {
+            Setting("minimum", \.minimum, "The minimum.")
+            Setting("maximum", \.maximum, "The maximum.")
+            Setting("override", \.override, "The exact lifetime, also for `no-cache`.")
+        }
+    }
+
+    /// The parts of a URL that don't distinguish sources.
+    package struct CacheKeyFilter: SettingObject {
+        package var dropQuery: [String] = []
+
+        /// Creates a filter that drops nothing.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("What does not distinguish sources.", reload: .takes)
+        {
+            Setting(
+                "dropQuery", \.dropQuery.texts, "Names of query parameters; `*` at the end matches any rest.")
+        }
+    }
+}
+
+extension OriginRuleConfiguration.Rewrite {
+    /// Creates a rewrite without prefixes, which is invalid.
+    package init() { self.init(from: "", to: "") }
 }

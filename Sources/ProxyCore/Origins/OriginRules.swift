@@ -56,7 +56,4 @@ package struct OriginRules: Sendable, Hashable {
         else { throw AmbiguousURLError() }
         return rule
     }
-
-    /// Whether any rule serves files.
-    package var serveFiles: Bool { rules.contains { $0.root != nil } }
 }

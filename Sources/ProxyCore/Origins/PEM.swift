@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Objects in base64 between two lines that name them (RFC 7468).
 enum PEM {
     /// The tag of a SEQUENCE, which a certificate is (RFC 5280 §4.1).
@@ -12,7 +14,7 @@ enum PEM {
             if line.starts(with: "-----BEGIN ".utf8) {
                 body = isCertificate(line) ? [] : nil
             } else if line.starts(with: "-----END ".utf8) {
-                if let body, isSequence(body) { return true }
+                if let body, Base64.decode(body)?.first == sequence { return true }
                 body = nil
             } else {
                 body? += line
@@ -28,10 +30,4 @@ enum PEM {
         }
     }
 
-    private static func isSequence(_ text: [UInt8]) -> Bool {
-        var base64 = Base64()
-        let decoded = unsafe text.withUnsafeBytes { unsafe base64.decode($0) }
-        guard let decoded, base64.finish() != nil else { return false }
-        return decoded.first == sequence
-    }
 }

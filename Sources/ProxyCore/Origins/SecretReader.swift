@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bodies
-import CLinux
-import Glibc
+import Primitives
 
 /// Reads the texts that the configuration refers to.
 package struct SecretReader: Sendable {
-    /// The size of the largest secret file, in bytes.
-    private static let maxBytes = 64 << 10
+    /// The size of the largest secret file.
+    private static let maxBytes = ByteCount.kibibytes(64)
 
     private let credentialsDirectory: String?
     /// Whether secrets are not read.
@@ -72,26 +70,11 @@ package struct SecretReader: Sendable {
     }
 
     /// Returns the content of a regular file; reading a pipe or a device could block.
-    static func contents(of path: String, maxBytes: Int) throws(OriginRuleError.Reason) -> [UInt8] {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
-        guard descriptor >= 0 else {
-            throw OriginRuleError.Reason("\(path) can't be read: \(text(errno))")
+    static func contents(of path: String, maxBytes: ByteCount) throws(OriginRuleError.Reason) -> [UInt8] {
+        do throws(FileIO.ReadError) {
+            return try FileIO.contents(of: path, atMost: maxBytes, isRegular: true)
+        } catch {
+            throw OriginRuleError.Reason("\(path) can't be read: \(error)")
         }
-        let file = OwnedDescriptor(owning: descriptor)
-        var facts = stat()
-        guard unsafe fstat(file.raw, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw OriginRuleError.Reason("\(path) is no regular file")
-        }
-        guard facts.st_size <= maxBytes else {
-            throw OriginRuleError.Reason("\(path) is larger than \(maxBytes) bytes")
-        }
-        var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
-        let count = unsafe Glibc.read(file.raw, &bytes, bytes.count)
-        guard count >= 0 else { throw OriginRuleError.Reason("\(path) can't be read: \(text(errno))") }
-        return Array(bytes.prefix(count))
-    }
-
-    private static func text(_ code: Int32) -> String {
-        unsafe String(cString: strerror(code))
     }
 }

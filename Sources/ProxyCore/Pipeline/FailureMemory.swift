@@ -9,7 +9,8 @@ import URLs
 /// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
 package final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
-    private let verifications: Mutex<Verifications>
+    /// Sources that are decoded once more because a result has failed; one that can be decoded rests.
+    private let verifications: Mutex<SourceLimiter>
     /// Seconds for which a source that was decoded after a failure counts as sound.
     private let soundTime: Atomic<Int64>
     /// Origins that can't be connected to, or that a client has asked too often.
@@ -25,9 +26,13 @@ package final class FailureMemory: Sendable {
     ) {
         failed = FailedURLs(configuration: configuration, share: share, random: random)
         hosts = HostBreakers(rules: configuration.breaker, random: random)
-        verifications = Mutex(Verifications(capacity: configuration.maxEntries))
+        verifications = Mutex(
+            SourceLimiter(limit: Self.maxVerifications, capacity: configuration.maxEntries))
         soundTime = Atomic(Int64(configuration.ttl.badImage.seconds))
     }
+
+    /// Most verifications at once; what fails beyond that is not looked into.
+    private static let maxVerifications = 8
 
     /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
     package func adopt(_ configuration: FailedURLsConfiguration) {
@@ -39,7 +44,7 @@ package final class FailureMemory: Sendable {
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
     package func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
-        failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.remainingSeconds) }
+        failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
     }
 
     /// What is remembered of a request's source; nil when it may be tried.
@@ -115,21 +120,20 @@ package final class FailureMemory: Sendable {
 
     /// Refuses a source that fails by itself, and leaves one alone that does not, for as long as a bad image is remembered.
     func endVerification(of source: CacheKey, _ text: String, _ verdict: Verdict, at now: Int64) {
-        var end: Int64?
+        var rest: Int64 = 0
         switch verdict {
-        case .sound: end = now + soundTime.load(ordering: .relaxed)
+        case .sound: rest = soundTime.load(ordering: .relaxed)
         case .failed(let failure):
             failed.remember(key(ofSource: source), failure, as: .badImage, ofSource: source, text, at: now)
         case .unknown: break
         }
-        verifications.withLock { $0.end(source, soundUntil: end) }
+        verifications.withLock { $0.end(source, restingFor: rest, at: now) }
     }
 
-    /// One remembered failure, for a listing.
-    package typealias Listed = FailedURLs<PipelineError>.Listed
-
     /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.
-    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+    package func list(
+        source: CacheKey? = nil, limit: Int, at now: Int64
+    ) -> [FailedURLs<PipelineError>.Remembered] {
         failed.list(source: source, limit: limit, at: now)
     }
 

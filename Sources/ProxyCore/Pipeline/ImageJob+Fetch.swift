@@ -30,10 +30,9 @@ extension ImageJob {
             (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
         let fetch = subscription.progress
-        // The key is made here: where the head is received, no task's context holds.
-        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, key = key] in
+        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, registered] in
             fetches.detach(fetchKey)
-            tasks.detach(key)
+            if let registered { tasks.detach(registered) }
         }
         stream?.follow(fetch)
         if !subscription.isLeader {
@@ -45,7 +44,7 @@ extension ImageJob {
                 isPrivate ? .request : record == nil ? .missing : .stale
             FetchContext.current.forwarding?.note(
                 .asked(
-                    reason, status: fetch.head?.status ?? fetch.refusal?.status,
+                    reason, status: fetch.received.head?.status ?? fetch.received.refusal?.status,
                     isCollapsed: !subscription.isLeader))
         }
         do {
@@ -99,17 +98,19 @@ extension ImageJob {
             } else {
                 summary = try await pipeline.loader.load(question, into: fetch)
             }
-            failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: now)
-            metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
+            failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now)
+            metrics.count(
+                summary, isNotModified: fetch.received.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
             let failure = PipelineError(
                 error, at: fetch.hop(from: question.url, of: request.source, after: error))
-            failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: now)
+            failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now)
             metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
             await remember(
-                failure, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)), under: fetch.token)
+                failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
+                under: fetch.token)
             throw failure
         }
         if !isPrivate { failures.forget(source: request.sourceKey) }
@@ -141,7 +142,7 @@ extension ImageJob {
     private func receivedSource(
         _ fetch: OriginalFetch, validating stale: SourceRecord?
     ) async throws(LoadError) -> Source? {
-        guard let head = fetch.head else { throw .incomplete("no head") }
+        guard let head = fetch.received.head else { throw .incomplete("no head") }
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
             return await confirmedSource(stale, by: head, of: fetch)
@@ -153,7 +154,7 @@ extension ImageJob {
         if fetch.didReceiveAll() { await Task.yield() }
         let original = try await serialized(
             FetchedOriginal(content: content, place: fetch.place, format: format),
-            as: request.rule?.storeAs ?? fetch.hops.storeAs)
+            as: request.rule?.storeAs ?? fetch.received.hops.storeAs)
         var record = newRecord(
             of: fetch, head, contentHash: original.content.hash, byteCount: original.content.body.count,
             format: original.format)
@@ -173,7 +174,8 @@ extension ImageJob {
     ) -> SourceRecord {
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: contentHash,
-            byteCount: byteCount, format: format, head: head, after: fetch.redirects, verdict: fetch.verdict)
+            byteCount: byteCount, format: format, head: head, after: fetch.received.redirects,
+            verdict: fetch.received.verdict)
         apply(fetch, to: &record)
         if isPrivate { record.directives.insert(.isPrivate) }
         return record
@@ -181,9 +183,9 @@ extension ImageJob {
 
     /// What origin rules and redirects make of a record.
     private func apply(_ fetch: OriginalFetch, to record: inout SourceRecord) {
-        record.finalURL = fetch.finalURL?.digest
+        record.finalURL = fetch.received.finalURL?.digest
         request.rule?.apply(to: &record)
-        fetch.hops.apply(to: &record)
+        fetch.received.hops.apply(to: &record)
     }
 
     /// Stores an original as far as its origin and the client allow it; where they don't, no copy of before stays either.
@@ -201,7 +203,8 @@ extension ImageJob {
             return .nowhere
         }
         return await tiers.store(
-            original.content, at: original.place, as: record, replacing: stale, receivedAt: fetch.receivedAt,
+            original.content, at: original.place, as: record, replacing: stale,
+            receivedAt: fetch.received.receivedAt,
             keeping: keeping, token: fetch.token, now: now)
     }
 
@@ -211,15 +214,15 @@ extension ImageJob {
     ) async -> Source? {
         // One that was stored before a redirect led to where another format is wanted is not valid any more.
         guard FreshnessPolicy.confirms(head, stale),
-            request.rule?.storeAs != nil || fetch.hops.storeAs ?? stale.format == stale.format
+            request.rule?.storeAs != nil || fetch.received.hops.storeAs ?? stale.format == stale.format
         else { return nil }
-        var record = freshness.updating(stale, with: head, after: fetch.redirects)
+        var record = freshness.updating(stale, with: head, after: fetch.received.redirects)
         apply(fetch, to: &record)
         guard !record.directives.forbidStoring else {
             await removeCopies(under: fetch.token)
             return nil
         }
-        await tiers.save(record, receivedAt: fetch.receivedAt, keeping: keeping, token: fetch.token)
+        await tiers.save(record, receivedAt: fetch.received.receivedAt, keeping: keeping, token: fetch.token)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

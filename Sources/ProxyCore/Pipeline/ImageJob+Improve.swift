@@ -34,10 +34,11 @@ extension ImageJob {
             let body = source.body
         else { return .failed }
         let rendition: Rendition
-        switch await renderedInBackground(plan, from: body, to: &target) {
-        case .success(let made): rendition = made
-        case .failure(.cancelled), .failure(.queueFull): return .interrupted
-        case .failure(let error):
+        do throws(RenderError) {
+            let background = RenderInterest(isBackground: true)
+            rendition = try await rendered(plan, from: body, to: &target, for: background)
+        } catch {
+            if error == .cancelled || error == .queueFull { return .interrupted }
             if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }
             return .failed
         }
@@ -91,24 +92,6 @@ extension ImageJob {
     private func keeping(_ first: ImageTiers.Found) -> Keeping {
         let description = first.description
         return tiers.disk.mayContain(description.key, kind: description.kind) ? .disk : .memory
-    }
-
-    private func renderedInBackground(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget
-    ) async -> Result<Rendition, RenderError> {
-        let first = target
-        let interest = RenderInterest(isBackground: true)
-        let (result, used) = await RenderInterest.$current.withValue(interest) {
-            var target = first
-            do throws(RenderError) {
-                let rendition = try await rendered(plan, from: body, to: &target)
-                return (Result<Rendition, RenderError>.success(rendition), target)
-            } catch {
-                return (.failure(error), target)
-            }
-        }
-        target = used
-        return result
     }
 
     /// Has the first result stay for good; false where it is not stored.

@@ -76,7 +76,8 @@ extension ImageJob {
                 await remember(failure)
                 throw failure
             }
-            await tiers.remove(half.description)
+            // Lost: a failure to delete; it is tried again with the next use.
+            _ = try? await tiers.disk.remove(half.description.key, kind: .intermediate)
             return nil
         }
         metrics.count(rendition)
@@ -84,23 +85,26 @@ extension ImageJob {
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 
-    /// Renders, into memory where the disk has no room.
+    /// Renders, into memory where the disk has no space.
+    /// - Parameter interest: on whose account; of the clients that wait for it where it is nil.
     func rendered(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: SecondOutput? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: SecondOutput? = nil,
+        for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await render(plan, from: body, to: target, beside: beside)
+            return try await render(plan, from: body, to: target, beside: beside, for: interest)
         } catch .notWritten(let text) where target.staged != nil {
             do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await render(plan, from: body, to: target, beside: beside)
+            return try await render(plan, from: body, to: target, beside: beside, for: interest)
         }
     }
 
     /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
-    private func render(
-        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: SecondOutput?
+    func render(
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: SecondOutput? = nil,
+        for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
-        let interest = RenderInterest.current ?? RenderInterest(.normal)
+        let interest = interest ?? RenderInterest.current ?? RenderInterest(.normal)
         return try await interest.carried { () async throws(RenderError) in
             try await pipeline.renderer.render(
                 plan, from: body, into: target.file, at: target.offset, beside: beside)
@@ -116,14 +120,15 @@ extension ImageJob {
         _ rendition: Rendition, _ kind: EntryKind, by plan: RenderPlan, from target: OutputTarget,
         of source: Source, keeping stored: Keeping? = nil
     ) async throws(PipelineError) -> ImageResponse {
-        let content = try await tiers.read(target, byteCount: rendition.byteCount)
+        let bytes = try await tiers.read(target, byteCount: rendition.byteCount)
         var description = EntryDescription(
             kind: kind, key: request.resultKey, keyText: request.resultKeyText, sourceKey: request.sourceKey,
-            sourceHash: source.record.contentHash, contentHash: content.hash, format: rendition.format,
+            sourceHash: source.record.contentHash, contentHash: ContentHash(of: bytes),
+            format: rendition.format,
             width: rendition.width, height: rendition.height, storedAt: now)
         description.stage = pipeline.stage(of: rendition, by: plan)
         var response = ImageResponse(
-            description: description, record: source.record, body: .bytes(content.bytes),
+            description: description, record: source.record, body: .bytes(bytes),
             provenance: source.provenance)
         response.originStatus = source.status
         response.timings = ImageResponse.Timings(
@@ -161,11 +166,10 @@ extension ImageJob {
         serving plan: RenderPlan, of source: Source
     ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {
         let rule = pipeline.configuration.intermediates
+        guard rule.admits(plan) else { return nil }
+        let key = intermediateKey(source.record)
         // Lost: that it can't be opened now; the original may be in memory.
-        guard rule.admits(plan), let half = try? await tiers.intermediate(intermediateKey(source.record))
-        else {
-            return nil
-        }
+        guard let half = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
         let original = Rendition.SourceFacts(
             format: source.record.format, width: half.description.width, height: half.description.height,
             frames: 1, hasAlpha: half.description.format.row.supportsAlpha)
@@ -184,7 +188,7 @@ extension ImageJob {
         let rule = pipeline.configuration.intermediates
         guard rule.admits(plan) else { return nil }
         let key = intermediateKey(record)
-        guard let original = pipeline.firstSizes.withLock({ $0.original(key.key) }),
+        guard let original = pipeline.firstSizes.withLock({ $0.value(for: key.key) }),
             rule.serves(plan, of: original), let size = rule.size(for: original),
             let target = tiers.newIntermediate(key, of: record, keeping: keeping)
         else { return nil }
@@ -197,17 +201,22 @@ extension ImageJob {
     private func noteFirstSize(
         _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
     ) async {
-        guard pipeline.configuration.intermediates.size(for: rendition.source) != nil else { return }
+        let rule = pipeline.configuration.intermediates
+        guard rule.size(for: rendition.source) != nil else { return }
         let key = intermediateKey(record)
-        pipeline.firstSizes.withLock { $0.note(rendition.source, key.key) }
+        pipeline.firstSizes.withLock {
+            $0.store(rendition.source, for: key.key, capacity: max(1, rule.configuration.originals))
+        }
         guard let staged = target?.staged, let written = rendition.intermediate else { return }
         let size = rendition.source.upright
-        await tiers.store(
+        // Lost: why; the tier has counted it, and the next size is made from the original.
+        try? await tiers.disk.commit(
+            staged,
             EntryDescription(
                 kind: .intermediate, key: key.key, keyText: key.text, sourceKey: request.sourceKey,
                 sourceHash: record.contentHash, contentHash: record.contentHash, format: written.format,
                 width: size.width, height: size.height, storedAt: now),
-            staged, byteCount: written.byteCount, token: token)
+            byteCount: written.byteCount, token: token)
     }
 }
 
@@ -218,7 +227,7 @@ struct IntermediateKey {
 
     init(source request: ImageRequest, hash: ContentHash, rule: IntermediateConfiguration) {
         text = """
-            intermediate \(ImageRequest.engineGeneration) side \(rule.side) quality \(rule.quality)
+            intermediate \(ImageRequest.engineVersion) side \(rule.side) quality \(rule.quality)
             content \(hash.shortHex)
             \(request.sourceKeyText)
             """

@@ -28,7 +28,7 @@ extension ImageJob {
         // Stored for as long as the source is, and never made anew.
         plan.effort = .full
         let rendition: Rendition
-        var target = try LoadError.translated(tiers.scratchTarget)
+        var target = try LoadError.translated(tiers.memoryTarget)
         do throws(RenderError) {
             rendition = try await rendered(plan, from: original.content.body, to: &target)
         } catch {

@@ -29,24 +29,15 @@ extension ImageJob {
 
     private func verdict(on body: StoredBody) async -> FailureMemory.Verdict {
         // Lost in both: why; nothing is then known of the source, and the next failure asks again.
-        guard let target = try? tiers.scratchTarget(),
+        guard let target = try? tiers.memoryTarget(),
             let plan = try? pipeline.configuration.rasterPlan.cheapest()
         else {
             return .unknown
         }
-        let interest = RenderInterest(.low)
-        let outcome: Result<Rendition, RenderError> = await RenderInterest.$current.withValue(interest) {
-            do throws(RenderError) {
-                return .success(
-                    try await pipeline.renderer.render(plan, from: body, into: target.file, at: target.offset)
-                )
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch outcome {
-        case .success: return .sound
-        case .failure(let error):
+        do throws(RenderError) {
+            _ = try await render(plan, from: body, to: target, for: RenderInterest(.low))
+            return .sound
+        } catch {
             let failure = PipelineError(error)
             return failure.needsVerification ? .failed(failure) : .unknown
         }

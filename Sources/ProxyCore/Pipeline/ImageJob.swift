@@ -51,6 +51,8 @@ struct ImageJob: Sendable {
     var token: PurgeToken
     /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
     var refreshed: Source?
+    /// The key under which its task can be joined, whatever request it turns into; nil for a refresh.
+    private(set) var registered: Key?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var stream: StreamHandle?
 
@@ -114,9 +116,11 @@ struct ImageJob: Sendable {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
         if await !link() { job.client.noStore = true }
+        let key = job.key
+        job.registered = key
         let priority = request.delivery.priority
         let subscription = pipeline.tasks.join(
-            job.key, progress: StreamHandle(interest: RenderInterest(priority))
+            key, progress: StreamHandle(interest: RenderInterest(priority))
         ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
         if subscription.isLeader {
             subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }
@@ -252,7 +256,7 @@ struct ImageJob: Sendable {
         guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
             found.description.isUsable(at: now)
         else { return try await derivedResult(of: source) }
-        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
+        let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,
             provenance: source.provenance == .storedOriginal ? tier : source.provenance)
@@ -324,7 +328,7 @@ struct ImageJob: Sendable {
             let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
-        if let length = fetch.head?.contentLength, length <= Self.smallImage {
+        if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
             await subscription.result.wait(atMost: Self.smallImagePatience)
         }
         guard let image = streamingImage(from: fetch, subscription) else { return nil }
@@ -346,9 +350,7 @@ struct ImageJob: Sendable {
         }
     }
 
-    private func collapsedResult(
-        of subscription: Subscription
-    ) async throws(PipelineError) -> ImageResponse {
+    private func collapsedResult(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
         var response: ImageResponse
         do {
             response = try await subscription.output()

@@ -20,31 +20,57 @@ extension ImagePipeline {
 
     /// Hot path: a fresh picture of the disk tier, answered from its file in the kernel's page cache.
     ///
-    /// A handful of system calls, no task, no index.
+    /// A handful of system calls, no task, no index. Returns `.unknown` for one in some repeated hits, so that the slow path
+    /// promotes the entry to memory. Where memory is not for it, its file is kept open, and the answer has that entry.
     package func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
         else { return .unknown }
-        let now = clock()
-        return tiers.lookUpCached(request) { hit, record in isFresh(hit, record, for: request, at: now) }
-    }
-
-    /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index.
-    ///
-    /// Nil where that does not suffice.
-    package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
-        let now = clock()
-        return await tiers.lookUpBlocking(request) { hit, record in
-            isFresh(hit, record, for: request, at: now)
+        // First of all: a request for what is not there yet counts, too.
+        let advice = tiers.advice(for: isPlain ? request.sourceKey : request.resultKey)
+        guard advice != .memory, let (key, kind, text) = tiers.place(of: request) else { return .unknown }
+        let keepsOpen = advice == .openFile
+        // Before anything is looked up: what is purged or replaced meanwhile is not stored.
+        let token = keepsOpen ? tiers.purgeLog.token(for: request.resultKey, request.sourceKey) : nil
+        let generation = keepsOpen ? tiers.disk.recordGeneration : 0
+        do throws(DiskCacheError) {
+            guard let hit = try tiers.disk.find(key, kind, text, .cached(asFile: keepsOpen)),
+                var response = freshAnswer(hit, to: request)
+            else { return .unknown }
+            guard let token else { return .hit(response) }
+            tiers.keepOpen(&response, token: token)
+            if tiers.disk.recordGeneration != generation, let entry = response.entry {
+                tiers.files.remove(entry.description.key)
+                response.entry = nil
+            }
+            return .hit(response)
+        } catch {
+            // The slow path keeps a file open, too, which `lookUpBlocking` does not.
+            return error == .wouldBlock && !keepsOpen ? .wouldBlock : .unknown
         }
     }
 
-    private func isFresh(
-        _ hit: DiskHit, _ record: SourceRecord, for request: ImageRequest, at now: Int64
-    ) -> Bool {
-        hit.description.isUsable(at: now) && request.accepts(record)
-            && (request.plan != nil || mayPass(record))
-            && freshness.reuse(of: record, at: now, for: .none) == .fresh
+    /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index; promotes nothing.
+    ///
+    /// Nil where that does not suffice.
+    package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
+        guard let (key, kind, text) = tiers.place(of: request) else { return nil }
+        return await tiers.disk.findBlocking(key, kind, text).flatMap { freshAnswer($0, to: request) }
+    }
+
+    /// The answer from a hit, if its own record says that it is fresh; counted.
+    private func freshAnswer(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
+        let now = clock()
+        guard let record = hit.record, hit.description.isUsable(at: now), request.accepts(record),
+            request.plan != nil || mayPass(record),
+            freshness.reuse(of: record, at: now, for: .none) == .fresh
+        else { return nil }
+        tiers.disk.countHit(hit)
+        var response = ImageResponse(
+            description: hit.description, record: record, body: hit.body, provenance: .disk)
+        response.description.key = request.resultKey
+        response.isStored = true
+        return response
     }
 }

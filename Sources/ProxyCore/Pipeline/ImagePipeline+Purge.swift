@@ -27,7 +27,7 @@ package struct SourceListing: Sendable {
     /// Entries in memory, and how many bytes each has.
     package var memory: [(entry: EntryDescription, bytes: Int)]
     /// Entries on disk.
-    package var disk: [DiskCache.Listed]
+    package var disk: [IndexEntry]
     /// Whether there are more than were listed.
     package var isCut: Bool
 }
@@ -42,62 +42,50 @@ extension ImagePipeline {
     ///
     /// - Throws: why the disk tier could not do it; what memory held is gone all the same.
     package func purge(
-        _ target: PurgeTarget, in tiers: PurgedTiers = .all
+        _ target: PurgeTarget, in which: PurgedTiers = .all
     ) async throws(DiskCacheError) -> PurgeCounts {
+        var counts: PurgeCounts
         switch target {
-        case .source(let url): return try await purge(source: key(of: url), in: tiers)
+        case .source(let url):
+            let source = key(of: url)
+            detach { $1 == source }
+            defer { detach { $1 == source } }
+            counts = try await tiers.purge(source: source, in: which)
+            counts.failures = failures.clear(source: source)
         case .key(let key):
-            detach(where: { $0.result == key || $0.source == key }, { $0.source == key })
-            defer { detach(where: { $0.result == key || $0.source == key }, { $0.source == key }) }
-            var counts = try await self.tiers.purge(key: key, in: tiers)
+            detach { $0 == key || $1 == key }
+            defer { detach { $0 == key || $1 == key } }
+            counts = try await tiers.purge(key: key, in: which)
             counts.failures = failures.clear(key: key)
-            return counts
-        case .tag(let tag): return try await purge(tag: tag, in: tiers)
-        case .everything:
-            detach(where: { _ in true }, { _ in true })
-            defer { detach(where: { _ in true }, { _ in true }) }
-            var counts = try await self.tiers.purgeAll(in: tiers)
-            counts.failures = failures.clear()
-            return counts
-        }
-    }
-
-    private func purge(source: CacheKey, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
-        detach([source])
-        defer { detach([source]) }
-        var counts = try await self.tiers.purge(source: source, in: tiers)
-        counts.failures = failures.clear(source: source)
-        return counts
-    }
-
-    /// A tag belongs to a source, too: none of its variants may be joined, whether requested under the tag or not.
-    private func purge(tag: String, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
-        let purged =
-            switch tiers {
-            case .all: try await self.tiers.purge(tag: tag) { [self] in detach($0) }
-            case .memory, .disk:
-                try await self.tiers.purge(tag: tag, in: tiers) { [self] in detach($0) }
+        case .tag(let tag):
+            // A tag belongs to a source, too: none of its variants may be joined, whether requested under the tag or not.
+            let found: @Sendable (Set<CacheKey>) -> Void = { [self] sources in
+                detach { sources.contains($1) }
             }
-        detach(purged.sources)
-        var counts = purged.counts
-        for source in purged.sources { counts.failures += failures.clear(source: source) }
-        counts.mayLackSome = self.tiers.disk.mayLackLinks
+            let purged =
+                which == .all
+                ? try await tiers.purge(tag: tag, found: found)
+                : try await tiers.purge(tag: tag, in: which, found: found)
+            found(purged.sources)
+            counts = purged.counts
+            for source in purged.sources { counts.failures += failures.clear(source: source) }
+            counts.mayLackSome = tiers.disk.mayLackLinks
+        case .everything:
+            detach { _, _ in true }
+            defer { detach { _, _ in true } }
+            counts = try await tiers.purgeAll(in: which)
+            counts.failures = failures.clear()
+        }
         return counts
     }
 
-    /// Keeps later requests from joining what is under way for these sources.
+    /// Keeps later requests from joining what is under way for some results, and for some sources.
     ///
     /// Called twice by a purge. Before it voids tokens: a request that joins a task from before has a void one. And after it:
     /// what began in between has void tokens, too, and no later request joins it.
-    private func detach(_ sources: Set<CacheKey>) {
-        detach(where: { sources.contains($0.source) }, { sources.contains($0.source) })
-    }
-
-    private func detach(
-        where isPurged: (ImageJob.Key) -> Bool, _ isPurgedFetch: (ImageJob.FetchKey) -> Bool
-    ) {
-        tasks.detach(where: isPurged)
-        fetches.detach(where: isPurgedFetch)
+    private func detach(where isPurged: (_ result: CacheKey?, _ source: CacheKey) -> Bool) {
+        tasks.detach { isPurged($0.result, $0.source) }
+        fetches.detach { isPurged(nil, $0.source) }
     }
 
     /// What is cached of a source (SDWebImage: containsImageForKey).
@@ -113,7 +101,7 @@ extension ImagePipeline {
     }
 
     /// Failures that are remembered of a source and its results, or all of them.
-    package func failed(of url: SourceURL?, limit: Int) -> [FailureMemory.Listed] {
+    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLs<PipelineError>.Remembered] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock())
     }
 

@@ -28,9 +28,6 @@ extension ImagePipeline {
         beginRefresh(of: request.sourceKey) { await self.refresh(request) }
     }
 
-    /// Refreshes under way in the background.
-    package var refreshCount: Int { refreshes.withLock { $0.count } }
-
     @discardableResult
     private func beginRefresh(
         of source: CacheKey, work: @escaping @Sendable () async -> Bool
@@ -41,8 +38,8 @@ extension ImagePipeline {
             // All clients get its result: the origin is told nothing of the request that found the copy stale.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
-            let now = clock()
-            refreshes.withLock { $0.end(source, hasFailed: !isRefreshed, at: now) }
+            let (now, pause) = (clock(), isRefreshed ? 0 : freshness.refreshBounds.pause)
+            refreshes.withLock { $0.end(source, restingFor: pause, at: now) }
         }
         return true
     }

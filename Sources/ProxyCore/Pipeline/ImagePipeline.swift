@@ -25,7 +25,8 @@ package final class ImagePipeline: Sendable {
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
-    let clock: @Sendable () -> Int64
+    /// Returns the time in seconds since 1970.
+    package let clock: @Sendable () -> Int64
 
     /// Fetches under way, by source; a conditional one may end without a body, so a job that needs one does not join it.
     let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
@@ -36,9 +37,10 @@ package final class ImagePipeline: Sendable {
     /// The last job for one client alone.
     let lastPrivateID = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
-    let refreshes: Mutex<RefreshLimiter>
-    /// Large originals of which something has been made.
-    let firstSizes: Mutex<FirstSizeTable>
+    let refreshes: Mutex<SourceLimiter>
+    /// Large originals of which something has been made since the start, so that the second size is known as such; by the
+    /// keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second size.
+    let firstSizes = Mutex(EvictionRing<CacheKey, Rendition.SourceFacts>(scanLimit: 64))
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>
 
@@ -95,13 +97,15 @@ package final class ImagePipeline: Sendable {
         self.configuration = configuration
         self.metrics = metrics
         self.clock = clock
-        let bounds = freshness.refreshBounds
-        refreshes = Mutex(RefreshLimiter(limit: bounds.limit, pause: bounds.pause))
-        firstSizes = Mutex(FirstSizeTable(capacity: configuration.intermediates.configuration.originals))
+        let limit = freshness.refreshBounds.limit
+        refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.restingRefreshes))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
     }
+
+    /// Most sources whose refresh has failed and that are left alone for a while, for each that may run.
+    private static let restingRefreshes = 128
 
     /// Stale copies served, for the metrics.
     package let staleAnswers: StaleTally
@@ -155,6 +159,7 @@ package final class ImagePipeline: Sendable {
 
     /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
     func mayPass(_ record: SourceRecord) -> Bool {
-        (record.format != .svg || configuration.passesDrawings) && !record.directives.contains(.reencoded)
+        (!record.format.row.isDrawing || configuration.passesDrawings)
+            && !record.directives.contains(.reencoded)
     }
 }

@@ -54,14 +54,9 @@ extension ImageTiers {
         await disk.flush()
         purgeLog.begin([source])
         defer { purgeLog.end([source]) }
-        if which.includesMemory {
-            counts.memory = memory.removeAll(ofSource: source)
-            files.removeAll(ofSource: source)
-        }
-        if which.includesDisk {
-            files.removeAll(ofSource: source)
-            counts.disk = try await disk.removeAll(ofSource: source)
-        }
+        files.removeAll(ofSource: source)
+        if which.includesMemory { counts.memory = memory.removeAll(ofSource: source) }
+        if which.includesDisk { counts.disk = try await disk.removeAll(ofSource: source) }
         return counts
     }
 
@@ -71,21 +66,21 @@ extension ImageTiers {
         await disk.flush()
         purgeLog.begin([key])
         defer { purgeLog.end([key]) }
-        if which.includesMemory {
-            // An untransformed picture has its own key in memory, and its source's on disk: either means both.
-            counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
-            forgetFiles(key)
-        }
-        if which.includesDisk {
-            forgetFiles(key)
-            for kind in EntryKind.allCases where try await disk.remove(key, kind: kind) { counts.disk += 1 }
-        }
+        // An untransformed picture has its own key in memory, and its source's on disk: either means both.
+        _ = remove(key, from: files)
+        if which.includesMemory { counts.memory = remove(key, from: memory) }
+        if which.includesDisk { counts.disk = try await removeOnDisk(key, EntryKind.allCases) }
         return counts
     }
 
-    private func forgetFiles(_ key: CacheKey) {
-        files.remove(key)
-        _ = files.removeOriginals(ofSource: key)
+    private func remove(_ key: CacheKey, from cache: MemoryCache) -> Int {
+        (cache.remove(key) ? 1 : 0) + cache.removeOriginals(ofSource: key)
+    }
+
+    private func removeOnDisk(_ key: CacheKey, _ kinds: [EntryKind]) async throws(DiskCacheError) -> Int {
+        var count = 0
+        for kind in kinds where try await disk.remove(key, kind: kind) { count += 1 }
+        return count
     }
 
     /// Removes everything; tags stay where memory does, which they hang on.
@@ -151,26 +146,23 @@ extension ImageTiers {
         found(sources)
         purgeLog.begin(links.keys)
         defer { purgeLog.end(links.keys) }
+        let results = EntryKind.allCases.filter(\.isResult)
         for link in links {
-            if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
-            guard which.includesDisk else { continue }
-            for kind in EntryKind.allCases where kind.isResult {
-                if try await disk.remove(link.result, kind: kind) { counts.disk += 1 }
-            }
+            if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
+            if which.includesDisk { counts.disk += try await removeOnDisk(link.result, results) }
         }
         guard which.includesDisk else { return (counts, sources) }
         for source in sources {
-            forgetFiles(source)
-            if try await disk.remove(source, kind: .original) { counts.disk += 1 }
+            _ = remove(source, from: files)
+            counts.disk += try await removeOnDisk(source, [.original])
         }
         return (counts, sources)
     }
 
     private func markStale(_ source: CacheKey) async throws(DiskCacheError) {
         guard var record = await disk.sourceRecord(for: source) else {
-            memory.removeAll(ofSource: source)
-            files.removeAll(ofSource: source)
+            removeFromMemoryAndOpenFiles(source)
             // What its files say of its freshness must not be believed either.
             _ = try await disk.removeAll(ofSource: source)
             return

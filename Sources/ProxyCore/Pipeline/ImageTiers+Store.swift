@@ -51,9 +51,6 @@ extension ImageTiers {
         return try memoryTarget()
     }
 
-    /// A place for bytes that are read again at once.
-    func scratchTarget() throws(BodyError) -> OutputTarget { try memoryTarget() }
-
     /// A place for a rendition.
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
@@ -86,7 +83,8 @@ extension ImageTiers {
         return try memoryTarget()
     }
 
-    private func memoryTarget() throws(BodyError) -> OutputTarget {
+    /// A place in memory: for bytes that are read again at once, or that no tier may hold.
+    func memoryTarget() throws(BodyError) -> OutputTarget {
         // Too many files are open; that passes.
         guard disk.bodies.enter() else { throw .tooManyFiles }
         let descriptor = unsafe linux_memfd_create("body")
@@ -208,19 +206,13 @@ extension ImageTiers {
 
     // MARK: - Results
 
-    /// A rendition's bytes, read back, with their digests.
-    struct RenderedContent: Sendable {
-        let bytes: [UInt8]
-        let hash: ContentHash
-    }
-
     /// Reads what a worker has written.
-    func read(_ target: OutputTarget, byteCount: Int) async throws(PipelineError) -> RenderedContent {
+    func read(_ target: OutputTarget, byteCount: Int) async throws(PipelineError) -> [UInt8] {
         let body = StoredBody.file(target.file, offset: target.offset, length: Int64(byteCount))
         guard let bytes = await bytes(of: body) else {
             throw .internalFailure("a rendition can't be read back")
         }
-        return RenderedContent(bytes: bytes, hash: ContentHash(of: bytes))
+        return bytes
     }
 
     /// Stores a rendition where policy, size and the source's directives allow it.
@@ -259,21 +251,5 @@ extension ImageTiers {
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         files.remove(description.key)
         return isStored != nil
-    }
-
-    // MARK: - Intermediates
-
-    /// Stores an intermediate on disk; it is never in memory.
-    func store(
-        _ description: EntryDescription, _ staged: StagedEntry, byteCount: Int, token: PurgeToken
-    ) async {
-        // Lost: why; the tier has counted it, and the next size is made from the original.
-        try? await disk.commit(staged, description, byteCount: byteCount, token: token)
-    }
-
-    /// Removes an unusable entry from disk.
-    func remove(_ description: EntryDescription) async {
-        // Lost: a failure to delete; it is tried again with the next use.
-        _ = try? await disk.remove(description.key, kind: description.kind)
     }
 }

@@ -6,7 +6,8 @@ import Freshness
 import Primitives
 import Request
 
-/// The two tiers as the pipeline uses them: where to look, what to store where; a failure of a tier is a miss.
+/// Memory, open files, disk and folders that are only read, as the pipeline uses them: where to look, what to store where;
+/// a failure of any is a miss.
 ///
 /// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.
 /// Safe from any task.
@@ -52,13 +53,9 @@ package final class ImageTiers: Sendable {
         }
         disk.whenUnlinked { [memory, files, purgeLog] links, isDone in
             guard isDone else { return purgeLog.begin(links.keys) }
-            for link in links {
-                memory.remove(link.result)
-                files.remove(link.result)
-            }
-            for source in Set(links.map(\.source)) {
-                memory.removeAll(ofSource: source)
-                files.removeAll(ofSource: source)
+            for cache in [memory, files] {
+                for link in links { cache.remove(link.result) }
+                for source in Set(links.map(\.source)) { cache.removeAll(ofSource: source) }
             }
             purgeLog.end(links.keys)
         }
@@ -96,10 +93,8 @@ package final class ImageTiers: Sendable {
     struct Found: Sendable {
         let description: EntryDescription
         let body: StoredBody
-        let entry: MemoryEntry?
-        /// Whether memory has them.
-        var isInMemory = false
-        /// The disk tier's answer, where they are from there.
+        var entry: MemoryEntry?
+        /// The disk tier's answer, where they are from there and not from memory.
         var hit: DiskHit?
     }
 
@@ -139,8 +134,7 @@ package final class ImageTiers: Sendable {
     /// - Throws: `queueFull` when too many look-ups wait for the disk.
     func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
-            return Found(
-                description: entry.description, body: entry.body, entry: entry, isInMemory: true)
+            return Found(description: entry.description, body: entry.body, entry: entry)
         }
         guard request.plan != nil else { return try await original(for: request, hash: hash) }
         let found = try await onDisk(request.resultKey, .result, request.resultKeyText)
@@ -150,93 +144,28 @@ package final class ImageTiers: Sendable {
         return derived?.description.sourceHash == hash ? derived : nil
     }
 
-    /// The stand-in for an original.
-    func intermediate(_ key: IntermediateKey) async throws(PipelineError) -> Found? {
-        try await onDisk(key.key, .intermediate, key.text)
-    }
-
     /// The stored original of `request`'s source, if its content is still `hash`.
     /// - Throws: `queueFull` when too many look-ups wait for the disk.
     func original(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
-            return Found(description: entry.description, body: entry.body, entry: nil, isInMemory: true)
+            return Found(description: entry.description, body: entry.body)
         }
         let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText)
         return found?.description.contentHash == hash ? found : nil
     }
 
-    /// Hot path: the stored picture for `request`, if that takes no waiting.
-    ///
-    /// Returns `.unknown` for one in some repeated hits, so that the slow path promotes the entry to memory. Where memory is
-    /// not for it, its file is kept open, and the answer has that entry.
-    func lookUpCached(
-        _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> StoredAnswer {
-        let isPlain = request.plan == nil
-        let key = isPlain ? request.sourceKey : request.resultKey
-        // First of all: a request for what is not there yet counts, too.
-        let advice = advice(for: key)
-        guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return .unknown }
-        let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        guard advice == .openFile else {
-            return answer(disk.lookUpCached(key, kind: kind, keyText: text), to: request, where: isUsable)
+    /// Where the disk tier may hold what `request` asks for; nil where it holds nothing.
+    func place(of request: ImageRequest) -> (key: CacheKey, kind: EntryKind, text: String)? {
+        guard request.plan != nil else {
+            let key = request.sourceKey
+            return disk.mayContain(key, kind: .original) ? (key, .original, request.sourceKeyText) : nil
         }
-        // Before anything is looked up: what is purged or replaced meanwhile is not stored.
-        let token = purgeLog.token(for: request.resultKey, request.sourceKey)
-        let generation = disk.recordGeneration
-        let found = disk.lookUpCached(key, kind: kind, keyText: text, asFile: true)
-        // The slow path keeps a file open, too, which `lookUpBlocking` does not.
-        guard case .hit(var response) = answer(found, to: request, where: isUsable) else { return .unknown }
-        keepOpen(&response, token: token)
-        if disk.recordGeneration != generation, let entry = response.entry {
-            files.remove(entry.description.key)
-            response.entry = nil
-        }
-        return .hit(response)
+        let key = request.resultKey
+        if disk.mayContain(key, kind: .result) { return (key, .result, request.resultKeyText) }
+        return disk.mayContain(key, kind: .derived) ? (key, .derived, request.resultKeyText) : nil
     }
 
-    /// The same where reading it blocks; promotes nothing.
-    func lookUpBlocking(
-        _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) async -> ImageResponse? {
-        let isPlain = request.plan == nil
-        let key = isPlain ? request.sourceKey : request.resultKey
-        guard let kind = kind(of: key, isPlain: isPlain) else { return nil }
-        let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        return await disk.lookUpBlocking(key, kind: kind, keyText: text)
-            .flatMap { response($0, to: request, where: isUsable) }
-    }
-
-    private func answer(
-        _ found: DiskLookUp, to request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> StoredAnswer {
-        switch found {
-        case .hit(let hit): response(hit, to: request, where: isUsable).map(StoredAnswer.hit) ?? .unknown
-        case .miss: .unknown
-        case .wouldBlock: .wouldBlock
-        }
-    }
-
-    private func response(
-        _ hit: DiskHit, to request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> ImageResponse? {
-        guard let record = hit.record, isUsable(hit, record) else { return nil }
-        disk.countHit(hit)
-        var response = ImageResponse(
-            description: hit.description, record: record, body: hit.body, provenance: .disk)
-        response.description.key = request.resultKey
-        response.isStored = true
-        return response
-    }
-
-    /// The kind under which the disk tier may hold a key; nil when it holds none.
-    private func kind(of key: CacheKey, isPlain: Bool) -> EntryKind? {
-        if isPlain { return disk.mayContain(key, kind: .original) ? .original : nil }
-        if disk.mayContain(key, kind: .result) { return .result }
-        return disk.mayContain(key, kind: .derived) ? .derived : nil
-    }
-
-    private func advice(for key: CacheKey) -> AccessFilter.Advice {
+    func advice(for key: CacheKey) -> AccessFilter.Advice {
         guard keepsFiles || results.usesMemory else { return .stay }
         return accessFilter.advice(
             for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
@@ -246,7 +175,7 @@ package final class ImageTiers: Sendable {
     /// What the disk tier holds; a file that can't be read counts as none.
     ///
     /// - Throws: `queueFull` where there may be one, but too many look-ups wait: the origin must not be asked instead.
-    private func onDisk(
+    func onDisk(
         _ key: CacheKey, _ kind: EntryKind, _ keyText: String
     ) async throws(PipelineError) -> Found? {
         guard disk.mayContain(key, kind: kind) else {
@@ -255,7 +184,7 @@ package final class ImageTiers: Sendable {
         }
         do throws(DiskCacheError) {
             guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
-            return Found(description: hit.description, body: hit.body, entry: nil, hit: hit)
+            return Found(description: hit.description, body: hit.body, hit: hit)
         } catch .overloaded {
             throw .queueFull
         } catch {
@@ -278,7 +207,7 @@ package final class ImageTiers: Sendable {
         keepOpen(&response, token: token)
     }
 
-    private func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
+    func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
         guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
@@ -323,12 +252,18 @@ package final class ImageTiers: Sendable {
         }
     }
 
+    /// Removes what memory and open files have of a source; returns how many entries of memory.
+    @discardableResult
+    func removeFromMemoryAndOpenFiles(_ source: CacheKey) -> Int {
+        files.removeAll(ofSource: source)
+        return memory.removeAll(ofSource: source)
+    }
+
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
         purgeLog.begin([source])
         defer { purgeLog.end([source]) }
-        memory.removeAll(ofSource: source)
-        files.removeAll(ofSource: source)
+        removeFromMemoryAndOpenFiles(source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
         _ = try? await disk.removeAll(ofSource: source)
     }

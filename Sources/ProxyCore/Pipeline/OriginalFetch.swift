@@ -15,16 +15,29 @@ import URLs
 /// Called by the loader on its own thread; followed from any task. The body's first bytes decide whether it is an
 /// image at all, before the rest is fetched.
 final class OriginalFetch: OriginReceiving {
-    private struct State {
+    /// What has been received so far, but for the body's bytes.
+    struct Received: Sendable {
+        /// The head, once it is there.
         var head: OriginHead?
-        var receivedAt: ContinuousClock.Instant?
+        /// When the head was there; as long as it is not, when the fetch was begun.
+        var receivedAt = ContinuousClock.now
+        /// What the head says of the response's reuse; nil until it is there.
         var verdict: FreshnessPolicy.Verdict?
+        /// The heads of the redirects that led here, in order; the loader bounds how many.
         var redirects: [OriginHead] = []
+        /// The head of the last answer that was no success, if there was one.
         var refusal: OriginHead?
+        /// Where the last redirect led; nil without one.
         var finalURL: SourceURL?
+        /// What the rules for the redirects' targets restrict.
         var hops: HopRules
+        /// The body's format, once enough of it is there.
         var format: ImageFormat?
+        /// Why the fetch failed; nil as long as it has not.
         var failure: LoadError?
+
+        /// The origin that the last redirect led to; nil without one.
+        var lastHop: SourceURL.Origin? { finalURL?.origin }
     }
 
     /// Set as soon as the head says that no other client may have this response.
@@ -51,7 +64,7 @@ final class OriginalFetch: OriginReceiving {
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
     private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
-    private let state: Mutex<State>
+    private let state: Mutex<Received>
 
     /// Prepares to receive.
     /// - Parameters:
@@ -73,42 +86,18 @@ final class OriginalFetch: OriginReceiving {
         self.maxBytes = maxBytes
         self.token = token
         self.judge = judge
-        state = Mutex(State(hops: HopRules(rules)))
+        state = Mutex(Received(hops: HopRules(rules)))
     }
 
-    /// The head, once it is there.
-    var head: OriginHead? { state.withLock(\.head) }
-
-    /// When the head was there; as long as it is not, when the fetch was begun.
-    var receivedAt: ContinuousClock.Instant { state.withLock(\.receivedAt) ?? start }
-
-    /// What the head says of the response's reuse; nil until it is there.
-    var verdict: FreshnessPolicy.Verdict? { state.withLock(\.verdict) }
-
-    /// The heads of the redirects that led here, in order; the loader bounds how many.
-    var redirects: [OriginHead] { state.withLock(\.redirects) }
-
-    /// The head of the last answer that was no success, if there was one.
-    var refusal: OriginHead? { state.withLock(\.refusal) }
-
-    /// Where the last redirect led; nil without one.
-    var lastHop: SourceURL.Origin? { finalURL?.origin }
-
-    /// The same as a whole.
-    var finalURL: SourceURL? { state.withLock(\.finalURL) }
+    /// What has been received so far.
+    var received: Received { state.withLock { $0 } }
 
     /// Where the fetch of `url` has failed: where redirects have led it, or where the one that was refused leads; nil where
     /// that is the origin of `source`.
     func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
-        let origin = error.refusedTarget ?? lastHop ?? url.origin
+        let origin = error.refusedTarget ?? received.lastHop ?? url.origin
         return origin == source.origin ? nil : origin
     }
-
-    /// What the rules for the redirects' targets restrict.
-    var hops: HopRules { state.withLock(\.hops) }
-
-    /// The body's format, once enough of it is there.
-    var format: ImageFormat? { state.withLock(\.format) }
 
     func redirected(by head: OriginHead, to target: SourceURL) {
         state.withLock { state in
@@ -124,7 +113,7 @@ final class OriginalFetch: OriginReceiving {
 
     func receive(head: OriginHead) throws(LoadError) {
         do throws(HopRules.Refusal) {
-            try hops.check(head)
+            try received.hops.check(head)
         } catch {
             switch error {
             case .ambiguous: throw .redirectForbidden("more than one origin rule may be about it")
@@ -138,7 +127,7 @@ final class OriginalFetch: OriginReceiving {
                 try LoadError.translated { () throws(BodyError) in try body.expect(length) }
             }
         }
-        let verdict = judge(head, redirects)
+        let verdict = judge(head, received.redirects)
         state.withLock { state in
             state.head = head
             state.receivedAt = .now
@@ -149,7 +138,7 @@ final class OriginalFetch: OriginReceiving {
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
         try LoadError.translated { () throws(BodyError) in try unsafe body.append(bytes) }
-        if format == nil, body.count >= ImageFormat.sniffLength { try sniff() }
+        if state.withLock(\.format) == nil, body.count >= ImageFormat.sniffLength { try sniff() }
     }
 
     /// The format is known, and the rest is not there yet: the bytes may go out as they come.
@@ -174,10 +163,11 @@ final class OriginalFetch: OriginReceiving {
     /// Never of a drawing, which goes out as pixels only, nor of what a rule wants changed; nor before a place for all that
     /// may follow is certain, since a client that has the first bytes can't be refused any more.
     @discardableResult
-    private func stream(where isReady: (State) -> Bool) -> Bool {
+    private func stream(where isReady: (Received) -> Bool) -> Bool {
         guard streaming.value == nil else { return false }
         let mayStream = state.withLock { state in
-            guard let format = state.format, format != .svg, state.head != nil, !state.hops.changesBytes
+            guard let format = state.format, !format.row.isDrawing, state.head != nil,
+                !state.hops.changesBytes
             else { return false }
             return isReady(state)
         }
@@ -186,7 +176,7 @@ final class OriginalFetch: OriginReceiving {
 
     /// Whether there is a place for a body of any length; for a declared length it was secured before.
     private var hasPlace: Bool {
-        guard head?.contentLength == nil else { return true }
+        guard received.head?.contentLength == nil else { return true }
         // Lost: why there is none; a caller that waits for the whole body learns of it if the body then needs one.
         return (try? body.secureSpill()) != nil
     }
@@ -197,13 +187,10 @@ final class OriginalFetch: OriginReceiving {
         body.fail()
     }
 
-    /// Why the fetch failed; nil as long as it has not.
-    var failure: LoadError? { state.withLock(\.failure) }
-
     /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.
     @discardableResult
     func sniff() throws(LoadError) -> ImageFormat {
-        if let format { return format }
+        if let format = state.withLock(\.format) { return format }
         guard let format = ImageFormat(sniffing: body.prefix) else {
             throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) }
                 ?? .notAnImage("")

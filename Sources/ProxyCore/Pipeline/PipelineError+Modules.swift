@@ -31,6 +31,7 @@ extension PipelineError {
         case .signatureMismatch(hasKeys: true): self = .signatureMismatch
         case .signatureMismatch(hasKeys: false):
             self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
+                .saying("this daemon has no key in security.keys: no signature can fit")
         case .optionForbidden(let name):
             self = Self.optionForbidden
                 .saying("'\(name)' is for signed URLs, or where the configuration allows it")
@@ -54,23 +55,24 @@ extension PipelineError {
         func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
         case .addressForbidden(let which): self = Self.addressForbidden.because(reason(which.text))
-        case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
+        case .nameForbidden: self = Self.nameForbidden.because(reason("its addresses are private or denied"))
         case .redirectForbidden(let text, _):
             self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))
-        case .unreachable(let text): self = .upstreamUnreachable(reason(text))
-        case .disconnected(let text): self = .upstreamDisconnected(reason(text))
-        case .tlsFailed(let text): self = .tlsFailed(reason(text))
+                .saying("the source redirects to a URL that is not allowed")
+        case .unreachable(let text): self = Self.upstreamUnreachable.because(reason(text))
+        case .disconnected(let text): self = Self.upstreamDisconnected.because(reason(text))
+        case .tlsFailed(let text): self = Self.tlsFailed.because(reason(text))
         case .tooManyRedirects(let why): self = Self.tooManyRedirects.explained(why, at: hop)
         case .timedOut(.connect):
-            self = .upstreamConnectTimeout(reason("no connection within fetch.connectTimeout"))
+            self = Self.upstreamConnectTimeout.because(reason("no connection within fetch.connectTimeout"))
         case .timedOut(.firstByte):
-            self = .upstreamTimeout(reason("no answer within fetch.firstByteTimeout"))
+            self = Self.upstreamTimeout.because(reason("no answer within fetch.firstByteTimeout"))
         case .timedOut(.transfer):
-            self = .upstreamTransferTimeout(
+            self = Self.upstreamTransferTimeout.because(
                 reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
         case .tooLarge:
             self = Self.sourceTooLarge.explained("it has more bytes than fetch.maxBytes allows", at: hop)
-        case .incomplete(let text): self = .upstreamIncomplete(reason(text))
+        case .incomplete(let text): self = Self.upstreamIncomplete.because(reason(text))
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
         // Another instance, or this one behind a name of its own, has recognised our request.

@@ -117,31 +117,39 @@ extension PipelineError {
     private static let pausingStatus = PipelineError(
         502, "upstream_status", "The origin answered with an error", remembered: .retryAfter, cause: .origin,
         fetch: .status)
-    private static let incomplete = PipelineError(
+    /// The origin's answer broke off or was malformed.
+    static let upstreamIncomplete = PipelineError(
         502, "upstream_incomplete", "The origin's answer was incomplete", cause: .origin, fetch: .incomplete)
-    private static let unreachable = PipelineError(
+    /// The origin could not be connected to.
+    static let upstreamUnreachable = PipelineError(
         502, "upstream_unreachable", "The origin can't be reached", cause: .origin, origin: .notConnected,
         fetch: .unreachable, detail: unreachableDetail)
-    /// To clients the same as `unreachable` in all: the difference would tell which internal names there are.
-    private static let forbiddenName = PipelineError(
+    /// The source's name resolves to private, special or denied addresses alone.
+    ///
+    /// To clients the same as `upstreamUnreachable` in all: the difference would tell which internal names there are.
+    static let nameForbidden = PipelineError(
         502, "upstream_unreachable", "The origin can't be reached", cause: .origin, origin: .notConnected,
         fetch: .forbidden, detail: unreachableDetail, logCode: "address_forbidden")
-    private static let disconnected = PipelineError(
+    /// The origin took the request, and ended the connection without an answer.
+    static let upstreamDisconnected = PipelineError(
         502, "upstream_unreachable", "The origin ended the connection without an answer",
         remembered: .unanswered, cause: .origin, origin: .connected, fetch: .unreachable)
-    private static let failedTLS = PipelineError(
+    static let tlsFailed = PipelineError(
         502, "tls_failed", "TLS with the origin failed", remembered: .connection, cause: .origin,
         origin: .notConnected, fetch: .tls)
     static let tooManyRedirects = PipelineError(
         502, "too_many_redirects", "The origin redirects too often", remembered: .connection, cause: .origin,
         fetch: .redirects)
-    private static let slowConnect = PipelineError(
+    /// The origin was too slow to connect to.
+    static let upstreamConnectTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", cause: .origin, origin: .notConnected,
         fetch: .timeout)
-    private static let slowAnswer = PipelineError(
+    /// The origin was too slow to answer.
+    static let upstreamTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", remembered: .unanswered, cause: .origin,
         origin: .connected, fetch: .timeout)
-    private static let slowTransfer = PipelineError(
+    /// The origin's answer took too long, or was too slow.
+    static let upstreamTransferTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", remembered: .unanswered, cause: .origin,
         origin: .unknown, fetch: .timeout)
 
@@ -158,8 +166,6 @@ extension PipelineError {
     static let queueTimeout = PipelineError(
         503, "queue_timeout", "No place became free in time", cause: .daemon, retryAfter: 1, fetch: .queue,
         transform: .queue)
-    static let draining = PipelineError(
-        503, "draining", "The server is shutting down", cause: .daemon, retryAfter: 1)
     static let workerKilled = PipelineError(
         503, "worker_killed", "The image's worker was killed from outside", cause: .daemon, retryAfter: 1,
         transform: .crashed)
@@ -193,44 +199,6 @@ extension PipelineError {
         let row = isLasting ? lastingStatus : seconds == nil ? failingStatus : pausingStatus
         // What is remembered for its class's time gets no other time of the origin's.
         return row.answered(status).after(seconds: isLasting ? nil : seconds)
-    }
-
-    /// The origin's answer broke off or was malformed.
-    static func upstreamIncomplete(_ reason: FailureReason = .none) -> PipelineError {
-        incomplete.because(reason)
-    }
-
-    /// The origin could not be connected to.
-    static func upstreamUnreachable(_ reason: FailureReason = .none) -> PipelineError {
-        unreachable.because(reason)
-    }
-
-    /// The source's name resolves to private, special or denied addresses alone.
-    static func nameForbidden(_ reason: FailureReason = .none) -> PipelineError {
-        forbiddenName.because(reason)
-    }
-
-    /// The origin took the request, and ended the connection without an answer.
-    static func upstreamDisconnected(_ reason: FailureReason = .none) -> PipelineError {
-        disconnected.because(reason)
-    }
-
-    /// TLS with the origin failed.
-    static func tlsFailed(_ reason: FailureReason = .none) -> PipelineError { failedTLS.because(reason) }
-
-    /// The origin was too slow to connect to.
-    static func upstreamConnectTimeout(_ reason: FailureReason = .none) -> PipelineError {
-        slowConnect.because(reason)
-    }
-
-    /// The origin was too slow to answer.
-    static func upstreamTimeout(_ reason: FailureReason = .none) -> PipelineError {
-        slowAnswer.because(reason)
-    }
-
-    /// The origin's answer took too long, or was too slow.
-    static func upstreamTransferTimeout(_ reason: FailureReason = .none) -> PipelineError {
-        slowTransfer.because(reason)
     }
 
     /// The origin could not be connected to several times in a row, and is not asked for a while.

@@ -2,9 +2,10 @@
 
 import Rendering
 
-/// What the subscribers of an image's task can follow: the fetch whose bytes may go out while they are received, if any.
+/// What the subscribers of an image's task share while it runs: who asked, whether the origin was asked, and the fetch whose
+/// bytes may go out while they are received, if any.
 final class StreamHandle: Sendable {
-    /// The clients that wait for the image.
+    /// The clients that have asked for the image; one that leaves still counts.
     let interest: RenderInterest
     /// Whether the origin was asked, as the request that began notes it.
     let forwarding = FetchContext.current.forwarding

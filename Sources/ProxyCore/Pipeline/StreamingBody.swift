@@ -76,7 +76,7 @@ package final class StreamingBody: Sendable {
                 return (.nothingYet, false)
             case .end: return beforeTaskEnd(&state) ?? (.end, false)
             case .failed(let error):
-                return (state.fail(PipelineError(fetch.failure ?? LoadError(error))), false)
+                return (state.fail(PipelineError(fetch.received.failure ?? LoadError(error))), false)
             }
         }
         if isWaitingForTask { subscription.result.whenSet(wake) }

@@ -49,7 +49,9 @@ extension ImageJob {
     /// What is known of an image whose bytes are being received, or wait to be stored; nil where it is too late for that: the
     /// task has ended, or they never will come.
     func streamingImage(from fetch: OriginalFetch, _ subscription: Subscription) -> StreamingImage? {
-        guard let head = fetch.head, let format = fetch.format, subscription.result.value == nil else {
+        guard let head = fetch.received.head, let format = fetch.received.format,
+            subscription.result.value == nil
+        else {
             return nil
         }
         let content = fetch.body.content

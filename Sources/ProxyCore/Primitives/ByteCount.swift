@@ -52,26 +52,19 @@ extension ByteCount: LosslessStringConvertible {
     }
 }
 
-extension ByteCount: Codable {
-    /// Decodes a number or a text with a unit; the error names the allowed forms.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        // The error that it is no number is dropped; the text below gets its own error.
-        if let count = try? container.decode(Int.self), count >= 0 {
-            self.init(count)
-            return
-        }
-        // The decoder's wording is dropped; this one names the allowed forms.
-        guard let text = try? container.decode(String.self), let value = ByteCount(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "expected a size such as 1048576 or \"256MiB\"")
-        }
-        self = value
-    }
+extension ByteCount: SettingNumber {
+    package static let zero = ByteCount(0)
+    /// The text with its unit.
+    package var json: JSONValue { .string(description) }
 
-    /// Encodes the text with its unit.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+    /// Reads a number of bytes, or a text with a unit.
+    package init(json: JSONValue) throws(SettingMismatch) {
+        switch json {
+        case .integer(let count) where count >= 0: self.init(count)
+        case .string(let text):
+            guard let value = ByteCount(text) else { fallthrough }
+            self = value
+        default: throw SettingMismatch("expected a size such as 1048576 or \"256MiB\"")
+        }
     }
 }

@@ -84,6 +84,18 @@ package struct EvictionRing<Key: Hashable, Value> {
         return true
     }
 
+    /// Replaces a value, or adds it at cost 1; beyond `capacity` values another one is evicted.
+    package mutating func store(_ value: Value, for key: Key, capacity: Int) {
+        guard !replace(value, for: key) else { return }
+        shrink(to: capacity - 1)
+        _ = insert(value, for: key, cost: 1)
+    }
+
+    /// Evicts values until there are at most `capacity`.
+    package mutating func shrink(to capacity: Int) {
+        while count > capacity, evict() != nil {}
+    }
+
     /// Removes a value; nil if there is none.
     package mutating func remove(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }

@@ -10,11 +10,17 @@ package struct Explanation: Sendable, Codable {
     /// The maximum number of bytes of a text.
     package static let maxBytes = 256
 
-    /// Keeps the text's beginning, with `?` in place of each byte that is not printable ASCII.
+    /// Keeps the text's beginning, without the line break of its end; with a space in place of other line breaks, and
+    /// `?` in place of each byte that is not printable ASCII.
     package init(_ text: String) {
-        let bytes = text.utf8.prefix(Self.maxBytes).map { byte in
-            (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
+        var bytes = text.utf8.prefix(Self.maxBytes).map { byte in
+            switch byte {
+            case 0x20...0x7E: byte
+            case 0x0A, 0x0D: UInt8(ascii: " ")
+            default: UInt8(ascii: "?")
+            }
         }
+        while bytes.last == UInt8(ascii: " ") { bytes.removeLast() }
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 

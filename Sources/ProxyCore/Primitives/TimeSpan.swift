@@ -66,27 +66,19 @@ extension TimeSpan: LosslessStringConvertible {
     }
 }
 
-extension TimeSpan: Codable {
-    /// Decodes a number or a text with a unit; the error names the allowed forms.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        // The error that it is no number is dropped; the text below gets its own error.
-        if let count = try? container.decode(Int.self), count >= 0, count <= Int.max / 1_000 {
-            self = .seconds(count)
-            return
-        }
-        // The decoder's wording is dropped; this one names the allowed forms.
-        guard let text = try? container.decode(String.self), let value = TimeSpan(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "expected a duration such as 15, \"15s\", \"250ms\" or \"7d\"")
-        }
-        self = value
-    }
+extension TimeSpan: SettingNumber {
+    package static let zero = TimeSpan(milliseconds: 0)
+    /// The text with its unit.
+    package var json: JSONValue { .string(description) }
 
-    /// Encodes the text with its unit.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+    /// Reads whole seconds, or a text with a unit.
+    package init(json: JSONValue) throws(SettingMismatch) {
+        switch json {
+        case .integer(let count) where (0...Int.max / 1_000).contains(count): self = .seconds(count)
+        case .string(let text):
+            guard let value = TimeSpan(text) else { fallthrough }
+            self = value
+        default: throw SettingMismatch("expected a duration such as 15, \"15s\", \"250ms\" or \"7d\"")
+        }
     }
 }

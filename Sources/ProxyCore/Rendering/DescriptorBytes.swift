@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import Glibc
 import Imaging
+import Primitives
 
 /// Whole reads and writes at an offset of a descriptor.
 package enum DescriptorBytes {
@@ -10,14 +10,8 @@ package enum DescriptorBytes {
     static func write(
         _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int64
     ) throws(RenderError) {
-        var done = 0
-        while done < bytes.count {
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .notWritten("pwrite of the rendition: errno \(errno)") }
-            done += count
-        }
+        let code = unsafe FileIO.write(bytes, to: descriptor, at: offset)
+        guard code == 0 else { throw .notWritten("pwrite of the rendition: errno \(code)") }
     }
 
     /// Writes all bytes at `offset`.
@@ -45,14 +39,6 @@ package enum DescriptorBytes {
     package static func fill(
         _ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64
     ) -> Bool {
-        var done = 0
-        while done < bytes.count {
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
-            let count = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            done += count
-        }
-        return true
+        unsafe FileIO.fill(bytes, from: descriptor, at: offset) == (bytes.count, 0)
     }
 }

@@ -37,9 +37,9 @@ struct FormatDecision {
 
     private var canWriteAnimation: Bool {
         switch plan.format {
-        case .explicit(let format): format.row.supportsAnimation
+        case .explicit(let format): format.row.writesAnimations
         case .automatic: true
-        case .source: header.format.row.supportsAnimation
+        case .source: header.format.row.writesAnimations
         case .information: false
         }
     }
@@ -78,7 +78,7 @@ struct FormatDecision {
     private func formatWithoutAccept(for result: Result) throws(RenderError) -> ImageFormat {
         let isGoodAsItIs =
             header.format.row.isShownByBrowsers
-            && (!result.isAnimated || header.format.row.supportsAnimation)
+            && (!result.isAnimated || header.format.row.writesAnimations)
             && holdsAlpha(of: result, header.format)
             && fits(result, header.format) && losesNothing(header.format)
         return isGoodAsItIs ? header.format : try fallback(for: result)
@@ -86,8 +86,8 @@ struct FormatDecision {
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
         guard holdsAlpha(of: result, format), fits(result, format), losesNothing(format) else { return false }
-        guard !result.isAnimated || format.row.supportsAnimation else { return false }
-        return format != .avif || result.size.area < plan.avifMaxPixels
+        guard !result.isAnimated || format.row.writesAnimations else { return false }
+        return result.size.area < format.row.automaticPixels(in: plan)
     }
 
     /// Whether the format keeps every level where nothing may be lost.
@@ -99,9 +99,8 @@ struct FormatDecision {
         !result.hasAlpha || format.row.supportsAlpha
     }
 
-    /// JPEG XL is written only if it may also be read: libvips counts both coders as untrusted.
     private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
+        format.isWritable(decoding: plan.decodableFormats)
     }
 
     private func tooLarge(_ result: Result, _ format: ImageFormat) -> RenderError {
@@ -119,5 +118,19 @@ struct FormatDecision {
         let format: ImageFormat = needsPNG ? .png : .jpeg
         guard fits(result, format) else { throw tooLarge(result, format) }
         return format
+    }
+}
+
+extension RenderPlan {
+    /// The largest result that is inspected for few colours and flat runs, in pixels.
+    private static let mostDrawingPixels = 2_000_000
+
+    /// Whether a result of this size is inspected for few colours and flat runs, so that lossless WebP is
+    /// tried, too: if the format is chosen automatically and the client accepts WebP.
+    func mayTryLossless(_ size: PixelSize, frames: Int) -> Bool {
+        guard case .automatic(let accepted) = format else { return false }
+        return accepted.contains(.webp) && !isLossless && maxBytes == nil && frames == 1
+            && size.area <= Self.mostDrawingPixels
+            && max(size.width, size.height) <= ImageFormat.webp.row.maxSide
     }
 }

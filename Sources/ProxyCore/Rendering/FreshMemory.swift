@@ -6,17 +6,12 @@ import Synchronization
 
 /// Clears memory when it is allocated: a worker's may contain another client's picture.
 enum FreshMemory {
-    /// Formats whose decoders have exposed memory that they had not written to, or keep whole planes in it.
-    ///
-    /// The others decode from top to bottom, and clearing what they allocate would cost a tenth of a JPEG's
-    /// time.
-    private static let leaky: Set<ImageFormat> = [.avif, .heic, .jxl, .tiff]
-
-    /// Zeroes allocations while `body` decodes such a format; those below 1 KiB may keep old bytes.
+    /// Zeroes allocations while `body` decodes a format that may leave them unwritten; those below 1 KiB may keep
+    /// old bytes.
     static func isCleared<Value: ~Copyable, Failure: Error>(
         for format: ImageFormat, while body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        guard leaky.contains(format) else { return try body() }
+        guard format.row.leavesMemoryUnwritten else { return try body() }
         count(1)
         defer { count(-1) }
         return try body()

@@ -119,7 +119,7 @@ package final class InProcessRenderer: ImageRendering {
             rendition.timings.queue = queue
             return .success(rendition)
         } catch {
-            return .failure(error.error)
+            return .failure(error)
         }
     }
 }

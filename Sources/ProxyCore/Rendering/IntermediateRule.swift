@@ -27,13 +27,11 @@ package struct IntermediateRule: Sendable {
         Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
         Text.name,
     ]
-    /// Formats that are lossy anyway.
-    private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
 
     /// The size of an original's intermediate; nil if there is to be none.
     package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
-        guard configuration.enabled, original.frames == 1, original.format != .svg,
+        guard configuration.enabled, original.frames == 1, !original.format.row.isDrawing,
             upright.area >= configuration.minPixels
         else { return nil }
         let longest = max(upright.width, upright.height)
@@ -84,7 +82,7 @@ package struct IntermediateRule: Sendable {
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
             // Lost: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
-            return Self.lossy.contains(format)
+            return format.row.concession == .quality
         }
     }
 }
@@ -108,5 +106,22 @@ extension Rendition.SourceFacts {
     /// The header that an upright picture like this one would have.
     package var header: ImageHeader {
         ImageHeader(format: format, size: upright, frames: frames, hasAlpha: hasAlpha, orientation: 1)
+    }
+}
+
+extension RenderPlan {
+    /// The header of an intermediate's original, upright; nil if the source is the original.
+    var original: ImageHeader? {
+        guard case .read(let original) = intermediate else { return nil }
+        return original.header
+    }
+}
+
+extension ImageHeader {
+    /// The facts about a rendition's source.
+    var facts: Rendition.SourceFacts {
+        .init(
+            format: format, width: size.width, height: size.height, frames: frames, hasAlpha: hasAlpha,
+            orientation: orientation)
     }
 }

@@ -9,37 +9,6 @@ struct RenderEngine {
     /// Whether no other job runs in this process, so that the libraries' warnings are this one's.
     var isAlone = false
 
-    /// Why a plan failed, and whether the process may continue.
-    struct Failure: Error {
-        /// For the caller.
-        let error: RenderError
-        /// Whether memory ran out: the process should run no further job.
-        let isExhausted: Bool
-
-        /// Wraps an error that affects no other job.
-        init(refusing error: RenderError) {
-            self.error = error
-            isExhausted = false
-        }
-
-        /// Converts an error of the imaging module.
-        init(imaging error: ImagingError) {
-            switch error {
-            case .badImageData(let text): self.error = .badImageData(text)
-            case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
-            // Sources are measured before there is a picture: only the results of operations are measured
-            // here.
-            case .tooManyPixels(let why): self.error = .resultTooLarge(why)
-            case .tooManyBytes(let why): self.error = .tooManyBytes(why)
-            case .frameOutOfRange(let why): self.error = .frameOutOfRange(why)
-            case .overlayUnreadable(let text): self.error = .watermarkUnreadable(text)
-            case .emptyResult(let why): self.error = .emptyResult(why)
-            case .outOfMemory: self.error = .outOfMemory
-            }
-            if case .outOfMemory = error { isExhausted = true } else { isExhausted = false }
-        }
-    }
-
     /// Decodes, transforms, encodes and writes; blocks until all is written.
     /// - Parameter admit: called before a pixel is decoded: whether the job may take so many bytes, and so
     ///   much work (`WorkEstimate`).
@@ -47,11 +16,11 @@ struct RenderEngine {
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
         beside: (file: CInt, offset: Int64)? = nil,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
-    ) throws(Failure) -> Rendition {
+    ) throws(RenderError) -> Rendition {
         let watch = StopWatch()
-        guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
+        guard let format = source.format else { throw .notAnImage }
         if isAlone { VipsLibrary.clearErrors() }
-        let rendition = try FreshMemory.isCleared(for: format) { () throws(Failure) in
+        let rendition = try FreshMemory.isCleared(for: format) { () throws(RenderError) in
             let header = try self.header(of: source, as: format)
             let page = try self.page(of: source, header)
             if plan.admits(page) {
@@ -63,15 +32,13 @@ struct RenderEngine {
             }
             guard let plan = plan.shrinking(page) else {
                 // The failure of a page that the plan names says nothing about the others.
-                if let excess = self.plan.excess(of: header) {
-                    throw Failure(refusing: .tooManyPixels(excess))
-                }
-                throw Failure(refusing: .resultTooLarge(self.plan.excess(of: page) ?? ""))
+                if let excess = self.plan.excess(of: header) { throw .tooManyPixels(excess) }
+                throw .resultTooLarge(self.plan.excess(of: page) ?? "")
             }
             return try RenderEngine(plan: plan).render(
                 source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
-        if isAlone, let damage = source.damage { throw Failure(imaging: .badImageData(damage)) }
+        if isAlone, let damage = source.damage { throw .badImageData(damage) }
         return rendition
     }
 
@@ -80,24 +47,20 @@ struct RenderEngine {
         _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
         into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void
-    ) throws(Failure) -> Rendition {
+    ) throws(RenderError) -> Rendition {
         var watch = started
         // The original of an intermediate decides everything but how it is decoded.
         let original = plan.original ?? header
         let decision = FormatDecision(plan: plan, header: original)
-        let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
+        let frames = try decision.frames()
         let count = frames.count(of: header.frames)
-        if let excess = plan.excess(ofFirstSizeOf: original, frames: count) {
-            throw Failure(refusing: .resultTooLarge(excess))
-        }
+        if let excess = plan.excess(ofFirstSizeOf: original, frames: count) { throw .resultTooLarge(excess) }
         let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
-        if let limit = plan.workLimit, work > limit {
-            throw Failure(refusing: .tooMuchWork(work, limit: limit))
-        }
+        if let limit = plan.workLimit, work > limit { throw .tooMuchWork(work, limit: limit) }
         let memory = MemoryEstimate(
             header: header, frames: count, plan: plan, sourceBytes: source.count
         ).bytes
-        try Self.translating { () throws(RenderError) in try admit(memory, work) }
+        try admit(memory, work)
         if plan.format == .information {
             var report = try inform(source, header, into: destination, at: offset, watch)
             report.memory = memory
@@ -109,20 +72,16 @@ struct RenderEngine {
         let image = try transformed(source, header, frames, count, beside, &written)
         let size = PixelSize(image.size.width, image.size.height / count)
         let result = FormatDecision.Result(size: size, hasAlpha: image.hasAlpha, isAnimated: count > 1)
-        var format = try Self.translating { () throws(RenderError) in try decision.format(for: result) }
-        let isCheapest = try Self.translating { () throws(RenderError) in
-            let usual = try decision.usualFormat(for: result)
-            return plan.takesCheapest && usual != format
-        }
+        var format = try decision.format(for: result)
+        let usual = try decision.usualFormat(for: result)
+        let isCheapest = plan.takesCheapest && usual != format
         let transform = watch.lap()
 
         let mayTryLossless = !isCheapest && plan.mayTryLossless(size, frames: count)
         let encoded = try encode(
             image, &format, mayTryLossless: mayTryLossless, from: source, header, frames)
-        try Self.translating { () throws(RenderError) in
-            try unsafe encoded.withBytes { bytes throws(RenderError) in
-                try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
-            }
+        try unsafe encoded.withBytes { bytes throws(RenderError) in
+            try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
         }
         var rendition = Rendition(
             format: format, width: size.width, height: size.height, frames: count, byteCount: encoded.count,
@@ -138,14 +97,12 @@ struct RenderEngine {
     private func inform(
         _ source: borrowing VipsSource, _ header: ImageHeader, into destination: CInt, at offset: Int64,
         _ started: StopWatch
-    ) throws(Failure) -> Rendition {
+    ) throws(RenderError) -> Rendition {
         var watch = started
         let decode = watch.lap()
         let report: [UInt8]
-        do { report = try SourceReport(source, header).json } catch { throw Failure(imaging: error) }
-        try Self.translating { () throws(RenderError) in
-            try DescriptorBytes.write(report, to: destination, at: offset)
-        }
+        do { report = try SourceReport(source, header).json } catch { throw RenderError(error) }
+        try DescriptorBytes.write(report, to: destination, at: offset)
         return Rendition(
             format: header.format, width: header.size.width, height: header.size.height,
             frames: header.frames, byteCount: report.count,
@@ -155,19 +112,16 @@ struct RenderEngine {
     /// Reads the header, and checks the limits before a pixel is decoded.
     private func header(
         of source: borrowing VipsSource, as format: ImageFormat
-    ) throws(Failure) -> ImageHeader {
-        guard plan.decodableFormats.contains(format) else {
-            throw Failure(refusing: .unsupportedFormat(format.rawValue))
-        }
+    ) throws(RenderError) -> ImageHeader {
+        guard plan.decodableFormats.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch {
-            if case .tooManyPixels(let why) = error { throw Failure(refusing: .tooManyPixels(why)) }
-            throw Failure(imaging: error)
+            if case .tooManyPixels(let why) = error { throw .tooManyPixels(why) }
+            throw RenderError(error)
         }
         guard header.frames <= plan.limits.frames else {
-            throw Failure(
-                refusing: .tooManyFrames(
-                    "the image has \(header.frames) frames or pages, limits.frames is \(plan.limits.frames)"))
+            throw .tooManyFrames(
+                "the image has \(header.frames) frames or pages, limits.frames is \(plan.limits.frames)")
         }
         return header
     }
@@ -175,19 +129,19 @@ struct RenderEngine {
     /// The header of the requested page, which may differ from that of the first one.
     private func page(
         of source: borrowing VipsSource, _ header: ImageHeader
-    ) throws(Failure) -> ImageHeader {
-        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.hasPages,
+    ) throws(RenderError) -> ImageHeader {
+        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.row.hasPages,
             plan.format != .information
         else { return header }
         do { return try VipsCoder.header(ofPage: index, in: source, header) } catch {
-            throw Failure(imaging: error)
+            throw RenderError(error)
         }
     }
 
     private func transformed(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int,
         _ beside: (file: CInt, offset: Int64)?, _ written: inout Rendition.Intermediate?
-    ) throws(Failure) -> VipsImage {
+    ) throws(RenderError) -> VipsImage {
         var context = TransformContext(
             maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count,
             overlays: Dictionary(plan.watermarks.map { ($0.name, $0.bytes) }, uniquingKeysWith: { $1 }))
@@ -208,7 +162,7 @@ struct RenderEngine {
             try context.check(PixelSize(image.size.width, image.size.height / count))
             return image
         } catch {
-            throw Failure(imaging: error)
+            throw RenderError(error)
         }
     }
 
@@ -216,9 +170,7 @@ struct RenderEngine {
     private static func write(
         _ half: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
     ) -> Rendition.Intermediate? {
-        let settings = EncodeSettings(
-            format: half.hasAlpha ? .webp : .jpeg, quality: quality, isLossless: false, isProgressive: false,
-            metadata: .copyright)
+        let settings = Rendition.Intermediate.settings(hasAlpha: half.hasAlpha, quality: quality)
         // Lost in both: why; without one the next size is made from the original.
         guard let encoded = try? VipsCoder.encode(half, settings) else { return nil }
         let isWritten: Void? = try? unsafe encoded.withBytes { bytes throws(RenderError) in
@@ -237,18 +189,8 @@ struct RenderEngine {
     private func encode(
         _ image: borrowing VipsImage, _ format: inout ImageFormat, mayTryLossless: Bool,
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection
-    ) throws(Failure) -> EncodedImage {
-        let metadata: EncodeSettings.Metadata =
-            switch plan.metadata {
-            case .strip: .copyright
-            case .keep: .all
-            case .none: .none
-            }
-        var settings = EncodeSettings(
-            format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
-            isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
-        settings.isQuick = plan.original != nil && plan.maxBytes == nil
-        settings.effort = plan.effort
+    ) throws(RenderError) -> EncodedImage {
+        let settings = plan.settings(for: format)
         VipsLibrary.unblock(format)
         do {
             if mayTryLossless { return try encodeDrawing(image, settings, &format) }
@@ -256,8 +198,8 @@ struct RenderEngine {
             return try VipsCoder.encode(image, settings, within: limit)
         } catch {
             guard case .badImageData = error, VipsCoder.isSound(source, as: header.format, frames: frames)
-            else { throw Failure(imaging: error) }
-            throw Failure(imaging: .outOfMemory("the source is sound"))
+            else { throw RenderError(error) }
+            throw .outOfMemory
         }
     }
 
@@ -277,14 +219,5 @@ struct RenderEngine {
         guard exact.count < usual.count else { return usual }
         format = .webp
         return exact
-    }
-
-    /// For formats that have a quality and no configured one.
-    private static let defaultQuality = 80
-
-    private static func translating<Value: ~Copyable>(
-        _ body: () throws(RenderError) -> Value
-    ) throws(Failure) -> Value {
-        do { return try body() } catch { throw Failure(refusing: error) }
     }
 }

@@ -51,7 +51,7 @@ extension RenderPlan {
     /// Nil for one that may not be shrunk, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
         guard scalesDownLarge, header.frames == 1, (frame ?? 0) == 0, format != .information,
-            header.isStreamed,
+            header.format.row.isStreamed(header),
             header.embeddedPixels <= limits.sourcePixels
         else { return nil }
         let size = header.size.shrunk(toPixels: limits.sourcePixels, side: limits.side)
@@ -71,19 +71,6 @@ extension RenderPlan {
         else { return nil }
         plan.pipeline = shrunk
         return plan
-    }
-}
-
-extension ImageHeader {
-    /// Whether its decoder works from top to bottom, or shrinks by itself, so that the whole is never in
-    /// memory.
-    fileprivate var isStreamed: Bool {
-        switch format {
-        case .jpeg, .svg: true
-        case .webp: isInterlaced || !hasAlpha
-        case .png, .tiff: !isInterlaced
-        case .gif, .avif, .heic, .jxl: false
-        }
     }
 }
 

@@ -18,7 +18,6 @@ struct RenditionCheck {
     private static let largest = 1 << 30
     /// The longest step in microseconds: a day.
     private static let longest = 86_400_000_000
-    private static let intermediateFormats: Set<ImageFormat> = [.jpeg, .webp]
 
     /// Whether every number is possible for a picture, and the format a requested one.
     var isPlausible: Bool {
@@ -33,7 +32,7 @@ struct RenditionCheck {
             && steps.allSatisfy { (0...Self.longest).contains($0) }
             && (1...8).contains(rendition.source.orientation) && rendition.memory >= 0
             && isOfThisSource && isWanted && isWithinLimits
-            && rendition.intermediate.map { Self.intermediateFormats.contains($0.format) } ?? true
+            && rendition.intermediate.map { Rendition.Intermediate.formats.contains($0.format) } ?? true
     }
 
     /// Whether the reported source matches its bytes; the original of an intermediate is known here.
@@ -46,9 +45,7 @@ struct RenditionCheck {
     private var isWanted: Bool {
         let format = rendition.format
         guard plan.format != .information else { return format == rendition.source.format }
-        guard format.row.isWritable, format != .jxl || plan.decodableFormats.contains(.jxl) else {
-            return false
-        }
+        guard format.isWritable(decoding: plan.decodableFormats) else { return false }
         switch plan.format {
         case .explicit(let wanted): return format == wanted
         case .source: return format == rendition.source.format || isFallback

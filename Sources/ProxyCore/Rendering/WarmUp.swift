@@ -5,11 +5,9 @@ import Imaging
 /// A job that makes libvips and its coders load all they load on first use, before a worker is sandboxed.
 enum WarmUp {
     private static let side = 32
-    /// The formats that every worker can write.
-    static let formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif]
 
     /// Encodes, decodes and resizes a small picture in each format; false if one of these does not work.
-    static func succeeds(with formats: [ImageFormat] = formats) -> Bool {
+    static func succeeds(with formats: [ImageFormat] = ImageFormat.shownByBrowsers) -> Bool {
         do {
             try VipsLibrary.start()
             var encoded = try VipsCoder.encode(plain(), settings(.jpeg))
@@ -34,13 +32,7 @@ enum WarmUp {
     }
 
     private static func resized(_ encoded: borrowing EncodedImage) throws(ImagingError) -> VipsImage {
-        let source = unsafe encoded.withBytes { bytes in
-            unsafe VipsSource.filled(count: bytes.count) { memory in
-                unsafe memory.copyMemory(from: bytes)
-                return true
-            }
-        }
-        guard let source, let format = ImageFormat(sniffing: source.prefix) else {
+        guard let source = VipsSource.copy(of: encoded), let format = source.format else {
             throw .badImageData("warm-up")
         }
         let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)

@@ -32,34 +32,7 @@ package struct WorkEstimate {
         // Frames are composed from the first one on.
         let decoded = header.isAnimation ? (plan.frame ?? 0) + frames : frames
         let pixels = Double(header.size.area) * Double(decoded)
-        return pixels * Self.decodingFactor(header) + Double(header.embeddedPixels)
-    }
-
-    private static func decodingFactor(_ header: ImageHeader) -> Double {
-        switch header.format {
-        case .jpeg: header.isInterlaced ? Decoding.progressive : Decoding.jpeg
-        case .png: header.isInterlaced || header.frames > 1 ? Decoding.interlaced : Decoding.png
-        case .webp: header.isInterlaced || header.hasAlpha ? Decoding.wholeWebP : Decoding.webp
-        case .gif: Decoding.gif
-        case .avif, .heic: Decoding.video
-        case .tiff: Decoding.tiff
-        case .jxl: Decoding.jxl
-        case .svg: Decoding.drawing
-        }
-    }
-
-    private enum Decoding {
-        static let jpeg = 0.4
-        static let progressive = 0.8
-        static let png = 1.2
-        static let interlaced = 2.5
-        static let webp = 1.0
-        static let wholeWebP = 1.8
-        static let gif = 1.0
-        static let video = 2.2
-        static let tiff = 1.2
-        static let jxl = 2.5
-        static let drawing = 1.0
+        return pixels * header.format.row.decodingWork(header) + Double(header.embeddedPixels)
     }
 
     // MARK: - Operations
@@ -145,7 +118,7 @@ package struct WorkEstimate {
 
     /// The work of trying lossless WebP for each pixel, if a result may be tried so: it need not be used.
     private func drawing(_ size: PixelSize) -> Double {
-        plan.mayTryLossless(size, frames: frames) ? Writing.drawing : 0
+        plan.mayTryLossless(size, frames: frames) ? Self.losslessDrawing : 0
     }
 
     private static func addsAlpha(_ operation: any ImageTransforming) -> Bool {
@@ -163,67 +136,30 @@ package struct WorkEstimate {
 
     /// The work of writing a pixel, as often as it is tried.
     package func cost(of format: ImageFormat) -> Double {
-        let isLossless = plan.isLossless
-        switch format {
-        case .jpeg:
-            return (plan.isProgressive ?? true ? Writing.jpeg : Writing.baseline) * qualityTries(format)
-        case .webp:
-            guard !isLossless else { return Writing.losslessWebP }
-            return (frames > 1 ? Writing.movingWebP : Writing.webp) * qualityTries(format)
-        case .avif:
-            let factors = plan.effort == .fast ? Writing.fastAVIF : Writing.avif
-            guard !isLossless else { return factors.lossless }
-            return factors.lossy * finenessOfAVIF * qualityTries(format)
-        case .jxl:
-            let factors = plan.effort == .fast ? Writing.fastJXL : Writing.jxl
-            return isLossless ? factors.lossless : factors.lossy * qualityTries(format)
-        case .png: return Writing.png * paletteTries
-        case .gif: return (frames > 1 ? Writing.movingGIF : Writing.gif) * paletteTries
-        case .tiff, .heic, .svg: return Writing.tiff
+        let settings = plan.settings(for: format)
+        return format.row.encodingWork(settings, frames: frames) * tries(of: settings)
+    }
+
+    private func tries(of settings: EncodeSettings) -> Double {
+        guard plan.maxBytes != nil, !plan.isLossless else { return 1 }
+        switch settings.format.row.concession {
+        // The range of qualities is halved until one is found.
+        case .quality: return Double(1 + Int.bitWidth - settings.quality.leadingZeroBitCount)
+        case .palette: return Self.palettes
+        case .none: return 1
         }
     }
 
-    /// How much more work AVIF is above a quality of 80: measured 1.5 s at the default, 1.7 at 80, 5.5 at 99
-    /// and 9.9 to 12 at 100, for a picture of 1410 × 1410 with many edges.
-    private var finenessOfAVIF: Double {
-        let quality = plan.quality ?? plan.qualities[.avif] ?? Writing.bestQuality
-        return quality == Writing.bestQuality ? 5 : 1 + 1.5 * Double(max(0, quality - 80)) / 19
-    }
-
-    /// The range of qualities is halved until one is found.
-    private func qualityTries(_ format: ImageFormat) -> Double {
-        guard plan.maxBytes != nil else { return 1 }
-        let quality = plan.quality ?? plan.qualities[format] ?? Writing.bestQuality
-        return Double(1 + Int.bitWidth - quality.leadingZeroBitCount)
-    }
-
-    private var paletteTries: Double { plan.maxBytes == nil || plan.isLossless ? 1 : Writing.palettes }
-
-    private enum Writing {
-        static let jpeg = 1.0
-        static let baseline = 0.5
-        static let webp = 5.0
-        static let movingWebP = 6.5
-        static let losslessWebP = 66.0
-        static let avif = (lossy: 45.0, lossless: 60.0)
-        static let fastAVIF = (lossy: 8.0, lossless: 22.0)
-        static let jxl = (lossy: 13.0, lossless: 150.0)
-        static let fastJXL = (lossy: 10.0, lossless: 80.0)
-        /// Lossless WebP of a picture of few colours; the most expensive that was found is noise of 1,024
-        /// with flat runs.
-        static let drawing = 16.0
-        static let png = 15.0
-        static let gif = 70.0
-        static let movingGIF = 25.0
-        static let tiff = 10.0
-        static let bestQuality = 100
-        /// The maximum number of attempts with a palette.
-        static let palettes = 4.0
-    }
+    /// The maximum number of attempts with a palette.
+    private static let palettes = 4.0
+    /// Lossless WebP of a picture of few colours; the most expensive that was found is noise of 1,024
+    /// with flat runs.
+    private static let losslessDrawing = 16.0
 
     /// The intermediate that is written beside the result.
     private var intermediate: Double {
-        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
-        return Double(width * height) * (header.hasAlpha ? Writing.webp : Writing.baseline)
+        guard case .write(let width, let height, let quality) = plan.intermediate else { return 0 }
+        let settings = Rendition.Intermediate.settings(hasAlpha: header.hasAlpha, quality: quality)
+        return Double(width * height) * settings.format.row.encodingWork(settings, frames: 1)
     }
 }

@@ -128,14 +128,19 @@ struct Worker {
         let opened = VipsSource.copy(
             of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))
         guard let opened else { return .failed(.unavailable("the source can't be read")) }
+        var isRefused = false
         do {
             return .finished(
                 try RenderEngine(plan: job.plan, isAlone: true).render(
                     opened, into: destination.raw, at: job.destinationOffset,
                     beside: beside.map { ($0.file.raw, $0.offset) }
-                ) { (bytes, work) throws(RenderError) in try admit(bytes, work, job) })
+                ) { (bytes, work) throws(RenderError) in
+                    isRefused = true
+                    try admit(bytes, work, job)
+                    isRefused = false
+                })
         } catch {
-            return error.isExhausted ? .exhausted(error.error) : .failed(error.error)
+            return error == .outOfMemory && !isRefused ? .exhausted(error) : .failed(error)
         }
     }
 
@@ -152,5 +157,15 @@ struct Worker {
 
     private func send(_ reply: WorkerProtocol.Reply) throws(Ending) {
         do { try WorkerProtocol.send(reply, over: socket) } catch { throw Ending(error) }
+    }
+}
+
+/// The entry of `imageproxyd worker`.
+package enum WorkerMain {
+    /// Serves jobs from descriptor 3 until the daemon closes its end; the process then exits with 0.
+    ///
+    /// Started by anything but the daemon it exits with 64 (`EX_USAGE`).
+    package static func run() -> Never {
+        exit(Worker(socket: WorkerProtocol.socketDescriptor).run())
     }
 }

@@ -4,6 +4,7 @@ import Bodies
 import CLinux
 import Glibc
 import Imaging
+import Primitives
 
 /// The daemon's handle of a worker process: started by `launched`, killed when this is destroyed.
 ///
@@ -64,12 +65,9 @@ struct WorkerProcess: ~Copyable {
 
     /// Bytes of address space that the process has now (proc(5), statm); 0 if that can't be read.
     borrowing func addressSpace() -> Int {
-        let file = unsafe linux_open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC, 0)
-        guard file >= 0 else { return 0 }
-        defer { close(file) }
-        var text = [UInt8](repeating: 0, count: 64)
-        let count = unsafe read(file, &text, text.count)
-        let pages = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+        // Lost: why it can't be read: the process has ended.
+        let text = (try? FileIO.contents(of: "/proc/\(pid)/statm", atMost: .kibibytes(1))) ?? []
+        let pages = text.prefix { (0x30...0x39).contains($0) }
         return pages.reduce(0) { $0 * 10 + Int($1 - 0x30) } * sysconf(Int32(_SC_PAGESIZE))
     }
 
@@ -103,7 +101,7 @@ struct WorkerProcess: ~Copyable {
     private static func end(_ pid: pid_t) -> CInt {
         kill(pid, SIGKILL)
         var status: CInt = 0
-        while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        _ = retryingOnInterrupt { unsafe Int(waitpid(pid, &status, 0)) }
         return status & 0x7F
     }
 

@@ -5,6 +5,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 import Imaging
+import Primitives
 
 /// The messages between the daemon and a worker: JSON, one value a message, over `SOCK_SEQPACKET`.
 enum WorkerProtocol {
@@ -64,11 +65,9 @@ enum WorkerProtocol {
             throw .malformed
         }
         let text = [UInt8](bytes)
-        var sent: Int
-        repeat {
-            sent = unsafe linux_send_message(
-                socket, text, text.count, descriptors, CInt(descriptors.count))
-        } while sent < 0 && errno == EINTR
+        let sent = retryingOnInterrupt {
+            unsafe linux_send_message(socket, text, text.count, descriptors, CInt(descriptors.count))
+        }
         guard sent == text.count else { throw .closed }
     }
 
@@ -80,11 +79,10 @@ enum WorkerProtocol {
         var buffer = [UInt8](repeating: 0, count: messageLimit)
         var numbers = [CInt](repeating: -1, count: Int(LINUX_MAX_DESCRIPTORS))
         var count: CInt = 0
-        var received: Int
-        repeat {
-            received = unsafe linux_receive_message(
+        let received = retryingOnInterrupt {
+            unsafe linux_receive_message(
                 socket, &buffer, buffer.count, &numbers, CInt(descriptorLimit), &count)
-        } while received < 0 && errno == EINTR
+        }
         let descriptors = numbers.prefix(Int(count)).map { OwnedDescriptor(owning: $0) }
         guard received > 0 else { throw received < 0 && errno == EMSGSIZE ? .malformed : .closed }
         // Lost: where the JSON is wrong; the sender is the same binary, or compromised.

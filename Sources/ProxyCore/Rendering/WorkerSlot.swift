@@ -226,50 +226,55 @@ final class WorkerSlot: Sendable {
         case pixels
     }
 
+    /// Follows a job to its end; a worker that has exited, or broken the protocol, ends it, too.
     private func finish(_ job: RenderJob, queued: Int, on process: inout WorkerProcess) -> Ending? {
+        do throws(WorkerProtocol.Failure) {
+            return try follow(job, queued: queued, on: &process)
+        } catch {
+            return handleWorkerExit(job, &process)
+        }
+    }
+
+    private func follow(
+        _ job: RenderJob, queued: Int, on process: inout WorkerProcess
+    ) throws(WorkerProtocol.Failure) -> Ending? {
         var stage = Stage.header
         var isPostponed = false
         var deadline = ContinuousClock.now + configuration.timeout.duration
         while true {
-            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }),
-                !proceed(.proceed, &stage, &deadline, process)
-            {
-                return handleWorkerExit(job, &process)
+            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }) {
+                try proceed(.proceed, &stage, &deadline, process)
             }
             switch (process.wait(alert: alert.raw, until: deadline), stage) {
             case (.message, .header):
-                let reply: WorkerProtocol.Reply
-                do { reply = try process.receive() } catch { return handleWorkerExit(job, &process) }
+                let reply = try process.receive()
                 guard case .measured(let bytes, let work) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
-                guard bytes >= 0 else { return handleWorkerExit(job, &process) }
+                guard bytes >= 0 else { throw .malformed }
                 isPostponed = !pool.update { ($0.admits(work: work, on: index), .init()) }
                 guard !isPostponed else {
-                    if proceed(.refuse(.queueTimedOut), &stage, &deadline, process) { continue }
-                    return handleWorkerExit(job, &process)
+                    try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
+                    continue
                 }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
-                if exceedsMemoryLimit(bytes), !proceed(.refuse(.outOfMemory), &stage, &deadline, process) {
-                    return handleWorkerExit(job, &process)
+                if exceedsMemoryLimit(bytes) {
+                    try proceed(.refuse(.outOfMemory), &stage, &deadline, process)
                 }
             case (.message, .pixels):
-                let reply: WorkerProtocol.Reply
-                do { reply = try process.receive() } catch { return handleWorkerExit(job, &process) }
-                if isPostponed, case .failed(.queueTimedOut) = reply {
-                    postpone(job)
-                    return nil
+                let reply = try process.receive()
+                guard isPostponed, case .failed(.queueTimedOut) = reply else {
+                    return answer(job, reply, queued: queued, from: &process)
                 }
-                return answer(job, reply, queued: queued, from: &process)
+                postpone(job)
+                return nil
             case (.message, .waiting):
                 // It sends nothing before it is told to proceed.
-                return handleWorkerExit(job, &process)
+                throw .malformed
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
-                if !proceed(.refuse(.queueTimedOut), &stage, &deadline, process) {
-                    return handleWorkerExit(job, &process)
-                }
+                try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
@@ -295,19 +300,14 @@ final class WorkerSlot: Sendable {
         return limit > 0 && bytes > limit
     }
 
-    /// Tells a waiting worker how to proceed; false if it has exited.
+    /// Tells a waiting worker how to proceed.
     private func proceed(
         _ order: WorkerProtocol.Order, _ stage: inout Stage, _ deadline: inout ContinuousClock.Instant,
         _ process: borrowing WorkerProcess
-    ) -> Bool {
+    ) throws(WorkerProtocol.Failure) {
         stage = .pixels
         deadline = .now + configuration.timeout.duration
-        do throws(WorkerProtocol.Failure) {
-            try process.answer(order)
-            return true
-        } catch {
-            return false
-        }
+        try process.answer(order)
     }
 
     /// Decides what a worker's exit, or its breach of the protocol, says of its job: a worker that its own

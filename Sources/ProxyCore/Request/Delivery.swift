@@ -33,8 +33,23 @@ package struct Delivery: Sendable, Hashable {
     /// The maximum number of tags of one request.
     package static let maxTags = 16
 
+    /// The maximum number of bytes of a tag.
+    static let maxTagBytes = 64
+
     /// Whether `text` is a valid tag.
-    package static func isTag(_ text: String) -> Bool { DeliveryReading.isTag(text) }
+    package static func isTag(_ text: some StringProtocol) -> Bool {
+        (1...maxTagBytes).contains(text.utf8.count) && text.utf8.allSatisfy(isTagByte)
+    }
+
+    private static func isTagByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
 
     /// Creates the default delivery.
     package init() {}

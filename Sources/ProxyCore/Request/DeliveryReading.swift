@@ -5,8 +5,6 @@ import Primitives
 
 /// Parses the parameters that are not part of any key.
 enum DeliveryReading {
-    /// The maximum number of bytes of a tag.
-    private static let maxTagBytes = 64
     /// The maximum number of bytes of a file name: the limit of most file systems.
     private static let maxFilenameBytes = 255
 
@@ -38,10 +36,10 @@ enum DeliveryReading {
     static func tags(_ value: String) throws(ImageRequestError) -> [String] {
         var tags: [String] = []
         for (position, tag) in members(of: value) where !tags.contains(String(tag)) {
-            guard (1...maxTagBytes).contains(tag.utf8.count), tag.utf8.allSatisfy(isTagByte) else {
+            guard Delivery.isTag(tag) else {
                 throw .invalidParameter(
                     name: "tag", position: position,
-                    reason: "a tag is 1 to \(maxTagBytes) letters, digits and any of _ . : -")
+                    reason: "a tag is 1 to \(Delivery.maxTagBytes) letters, digits and any of _ . : -")
             }
             guard tags.count < Delivery.maxTags else {
                 throw .invalidParameter(
@@ -50,11 +48,6 @@ enum DeliveryReading {
             tags.append(String(tag))
         }
         return tags
-    }
-
-    /// Whether `text` is a valid tag.
-    static func isTag(_ text: String) -> Bool {
-        (1...maxTagBytes).contains(text.utf8.count) && text.utf8.allSatisfy(isTagByte)
     }
 
     /// `filename`: one name, no path.
@@ -82,15 +75,5 @@ enum DeliveryReading {
     /// The members of a comma-separated list, each with its offset in bytes.
     private static func members(of value: String) -> TextPieces {
         TextPieces(of: value[...], at: UInt8(ascii: ","))
-    }
-
-    private static func isTagByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"),
-            UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 }

@@ -8,18 +8,13 @@ import URLs
 /// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
-    var preset: String?
     var delivery = Delivery()
-    /// Options of a preset, which the operator wrote.
-    var presetOptions: ImageOptions = []
-    /// The priority of a preset.
-    var presetPriority: FetchPriority?
+    /// The same of a preset, which the operator wrote.
+    var presetDelivery = Delivery()
     /// Whether a preset alone determines the transform.
     var isShapedByPreset = false
     /// The parameters that a preset gave and the request did not.
     var presetNames: Set<String> = []
-    /// Tags of a preset.
-    var presetTags: [String] = []
     var transform: String?
     var format: String?
     var quality: Int?
@@ -43,81 +38,84 @@ struct ImageParameters {
 
     /// Every parameter, declared once: its name and the parser of its value.
     static let readers: [String: Reader] = [
-        "url": { (draft, value) throws(ImageRequestError) in
-            guard draft.url == nil else {
+        "url": { (parameters, value) throws(ImageRequestError) in
+            guard parameters.url == nil else {
                 throw .invalidParameter(name: "url", position: 0, reason: "only without 'url64'")
             }
-            draft.url = try sourceURL(value)
+            parameters.url = try sourceURL(value)
         },
-        "url64": { (draft, value) throws(ImageRequestError) in
-            guard let bytes = Base64URL.decode(value.utf8),
+        "url64": { (parameters, value) throws(ImageRequestError) in
+            guard let bytes = Base64.decodeURL(value.utf8),
                 let text = String(validating: bytes, as: UTF8.self)
             else {
                 throw .invalidParameter(
                     name: "url64", position: 0, reason: "must be base64url of UTF-8, without padding")
             }
-            guard draft.url == nil else {
+            guard parameters.url == nil else {
                 throw .invalidParameter(name: "url64", position: 0, reason: "only without 'url'")
             }
-            draft.url = try sourceURL(text)
+            parameters.url = try sourceURL(text)
         },
-        "preset": { (draft, value) throws(ImageRequestError) in draft.preset = value },
-        "transform": { (draft, value) throws(ImageRequestError) in draft.transform = value },
-        "format": { (draft, value) throws(ImageRequestError) in draft.format = value },
-        "quality": { (draft, value) throws(ImageRequestError) in
-            (draft.quality, draft.qualities) = try qualities(value)
+        // Its parameters are read before the request's own.
+        "preset": { (_, _) throws(ImageRequestError) in },
+        "transform": { (parameters, value) throws(ImageRequestError) in parameters.transform = value },
+        "format": { (parameters, value) throws(ImageRequestError) in parameters.format = value },
+        "quality": { (parameters, value) throws(ImageRequestError) in
+            (parameters.quality, parameters.qualities) = try qualities(value)
         },
-        "skip": { (draft, value) throws(ImageRequestError) in
-            draft.skipped = try formats("skip", value[...], separator: ",")
+        "skip": { (parameters, value) throws(ImageRequestError) in
+            parameters.skipped = try formats("skip", value[...], separator: ",")
         },
-        "lossless": { (draft, value) throws(ImageRequestError) in
-            draft.isLossless = try flag("lossless", value)
+        "lossless": { (parameters, value) throws(ImageRequestError) in
+            parameters.isLossless = try flag("lossless", value)
         },
-        "progressive": { (draft, value) throws(ImageRequestError) in
-            draft.isProgressive = try flag("progressive", value)
+        "progressive": { (parameters, value) throws(ImageRequestError) in
+            parameters.isProgressive = try flag("progressive", value)
         },
-        "metadata": { (draft, value) throws(ImageRequestError) in
-            draft.metadata = try choice(
+        "metadata": { (parameters, value) throws(ImageRequestError) in
+            parameters.metadata = try choice(
                 "metadata", value, ["strip": RenderPlan.MetadataPolicy.strip, "keep": .keep, "none": .none])
         },
-        "dpr": { (draft, value) throws(ImageRequestError) in
+        "dpr": { (parameters, value) throws(ImageRequestError) in
             // In the place of a preset's, whichever of the two that was.
-            draft.hasAutomaticDPR = value == "auto"
-            draft.dpr = draft.hasAutomaticDPR ? nil : try ratio("dpr", value, in: 0.5...8)
+            parameters.hasAutomaticDPR = value == "auto"
+            parameters.dpr = parameters.hasAutomaticDPR ? nil : try ratio("dpr", value, in: 0.5...8)
         },
-        "animate": { (draft, value) throws(ImageRequestError) in
-            draft.animation = try choice(
+        "animate": { (parameters, value) throws(ImageRequestError) in
+            parameters.animation = try choice(
                 "animate", value, ["all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first])
         },
-        "frame": { (draft, value) throws(ImageRequestError) in
-            draft.frame = try integer("frame", value, in: 0...99_999)
+        "frame": { (parameters, value) throws(ImageRequestError) in
+            parameters.frame = try integer("frame", value, in: 0...99_999)
         },
-        "frames": { (draft, value) throws(ImageRequestError) in
-            draft.frameCount = try integer("frames", value, in: 1...99_999)
+        "frames": { (parameters, value) throws(ImageRequestError) in
+            parameters.frameCount = try integer("frames", value, in: 1...99_999)
         },
-        "max_bytes": { (draft, value) throws(ImageRequestError) in
-            draft.maxBytes = try size("max_bytes", value, in: 1...999_999_999)
+        "max_bytes": { (parameters, value) throws(ImageRequestError) in
+            parameters.maxBytes = try size("max_bytes", value, in: 1...999_999_999)
         },
-        "options": { (draft, value) throws(ImageRequestError) in
-            draft.delivery.options = try DeliveryReading.options(value)
+        "options": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.options = try DeliveryReading.options(value)
         },
-        "tag": { (draft, value) throws(ImageRequestError) in
-            draft.delivery.tags = try DeliveryReading.tags(value)
+        "tag": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.tags = try DeliveryReading.tags(value)
         },
-        "filename": { (draft, value) throws(ImageRequestError) in
-            draft.delivery.filename = try DeliveryReading.filename(value)
+        "filename": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.filename = try DeliveryReading.filename(value)
         },
-        "download": { (draft, value) throws(ImageRequestError) in
-            draft.delivery.isDownload = try flag("download", value)
+        "download": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.isDownload = try flag("download", value)
         },
-        "priority": { (draft, value) throws(ImageRequestError) in
+        "priority": { (parameters, value) throws(ImageRequestError) in
             let choices = FetchPriority.allCases.map { ($0.rawValue, $0) }
-            draft.delivery.priority = try choice(
+            parameters.delivery.priority = try choice(
                 "priority", value, Dictionary(uniqueKeysWithValues: choices))
         },
-        "placeholder": { (draft, value) throws(ImageRequestError) in draft.delivery.placeholder = value },
-        "expires": { (draft, value) throws(ImageRequestError) in
-            draft.delivery.expires = Int64(try integer("expires", value, in: 0...99_999_999_999))
+        "placeholder": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.placeholder = value
+        },
+        "expires": { (parameters, value) throws(ImageRequestError) in
+            parameters.delivery.expires = Int64(try integer("expires", value, in: 0...99_999_999_999))
         },
     ]
 
@@ -202,7 +200,8 @@ struct ImageParameters {
             throw .invalidParameter(
                 name: name, position: 0,
                 reason:
-                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
+                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000, 20kB or 20KiB"
+            )
         }
         return size.bytes
     }

@@ -42,7 +42,7 @@ package struct ImageRequest: Sendable {
     /// The transform of the original; nil if the original is sent unchanged.
     package var plan: RenderPlan? { subject.plan }
     /// Identifies the result: source, canonical pipeline, effective encode values, accept class, engine
-    /// epoch.
+    /// version.
     package var resultKey: CacheKey { subject.resultKey }
     /// The text whose hash is `resultKey`.
     package var resultKeyText: String { subject.resultKeyText }
@@ -57,7 +57,7 @@ package struct ImageRequest: Sendable {
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    package static let engineGeneration = 6
+    package static let engineVersion = 6
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     package var isNegotiated: Bool {
@@ -114,7 +114,7 @@ package struct ImageRequest: Sendable {
             }
         let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
-            result \(engineGeneration)
+            result \(engineVersion)
             \(source)
             transform \(plan.pipeline.transformerKey)\(watermarks.isEmpty ? "" : "\nwatermarks\(watermarks)")
             format \(format)

@@ -10,39 +10,39 @@ extension ImageRequestParser {
     func plan(
         from given: ImageParameters, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> RenderPlan? {
-        var draft = given
-        guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
+        var parameters = given
+        guard parameters.dpr == nil && !parameters.hasAutomaticDPR || parameters.transform != nil else {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
         }
-        guard draft.requestsEncoding else { return nil }
+        guard parameters.requestsEncoding else { return nil }
         var plan = rasterPlan
-        plan.pipeline = try pipeline(from: draft)
-        plan.format = try formatChoice(draft.format, accept: accept)
-        try refuseMeaningless(&draft, plan.format)
-        plan.qualities.merge(draft.qualities) { $1 }
-        plan.quality = draft.quality
+        plan.pipeline = try pipeline(from: parameters)
+        plan.format = try formatChoice(parameters.format, accept: accept)
+        try refuseMeaningless(&parameters, plan.format)
+        plan.qualities.merge(parameters.qualities) { $1 }
+        plan.quality = parameters.quality
         if case .explicit(let format) = plan.format {
-            plan.quality = draft.qualities[format] ?? draft.quality ?? qualities[format]
-        } else if let all = draft.quality, !draft.qualities.isEmpty {
-            for format in plan.qualities.keys where draft.qualities[format] == nil {
+            plan.quality = parameters.qualities[format] ?? parameters.quality ?? qualities[format]
+        } else if let all = parameters.quality, !parameters.qualities.isEmpty {
+            for format in plan.qualities.keys where parameters.qualities[format] == nil {
                 plan.qualities[format] = all
             }
             plan.quality = nil
         }
-        plan.keepsAlpha = draft.format == Self.sourceWithAlpha
-        plan.skipped = draft.skipped
-        plan.isLossless = draft.isLossless ?? false
-        guard !plan.isLossless || draft.maxBytes == nil else {
+        plan.keepsAlpha = parameters.format == Self.sourceWithAlpha
+        plan.skipped = parameters.skipped
+        plan.isLossless = parameters.isLossless ?? false
+        guard !plan.isLossless || parameters.maxBytes == nil else {
             throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
         }
-        plan.maxBytes = draft.maxBytes
+        plan.maxBytes = parameters.maxBytes
         plan.watermarks = try watermarks(of: plan.pipeline)
-        plan.isProgressive = draft.isProgressive
-        plan.frame = draft.frame
-        plan.frameCount = draft.frameCount
-        plan.animation = draft.animation ?? .all
-        plan.metadata = draft.metadata ?? .strip
-        plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
+        plan.isProgressive = parameters.isProgressive
+        plan.frame = parameters.frame
+        plan.frameCount = parameters.frameCount
+        plan.animation = parameters.animation ?? .all
+        plan.metadata = parameters.metadata ?? .strip
+        plan.scalesDownLarge = parameters.delivery.options.contains(.scaleDownLarge)
         return plan
     }
 
@@ -50,32 +50,32 @@ extension ImageRequestParser {
     ///
     /// What a preset says gives way to what the request says itself.
     private func refuseMeaningless(
-        _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
+        _ parameters: inout ImageParameters, _ choice: RenderPlan.FormatChoice
     ) throws(ImageRequestError) {
-        let presetNames = draft.presetNames
+        let presetNames = parameters.presetNames
         func refuse(_ name: String, beside other: String, _ reason: String) throws(ImageRequestError) {
             guard presetNames.contains(name), !presetNames.contains(other) else {
                 throw .invalidParameter(name: name, position: 0, reason: reason)
             }
         }
         if case .explicit(let format) = choice {
-            if draft.isLossless == true, !format.mayRequestLossless {
+            if parameters.isLossless == true, !format.row.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
-                draft.isLossless = nil
+                parameters.isLossless = nil
             }
             // That of another format says nothing of this one.
-            if draft.quality != nil, !format.hasQuality {
+            if parameters.quality != nil, format.row.concession != .quality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
-                draft.quality = nil
+                parameters.quality = nil
             }
-            if draft.isProgressive == true, !format.canBeProgressive {
+            if parameters.isProgressive == true, !format.row.canBeProgressive {
                 try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
-                draft.isProgressive = nil
+                parameters.isProgressive = nil
             }
         }
-        if draft.isLossless == true, draft.quality != nil {
+        if parameters.isLossless == true, parameters.quality != nil {
             try refuse("quality", beside: "lossless", "only without 'lossless'")
-            draft.quality = nil
+            parameters.quality = nil
         }
     }
 
@@ -90,11 +90,11 @@ extension ImageRequestParser {
         return plan
     }
 
-    func pipeline(from draft: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
-        guard let text = draft.transform else { return TransformPipeline() }
+    func pipeline(from parameters: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
+        guard let text = parameters.transform else { return TransformPipeline() }
         do throws(TransformError) {
             let pipeline = try TransformPipeline(parsing: text, operationLimit: limits.operations)
-            return try draft.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
+            return try parameters.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
                 ?? pipeline
         } catch {
             throw .invalidParameter(
@@ -141,15 +141,14 @@ extension ImageRequestParser {
                 let allowed =
                     ["auto", "source", Self.sourceWithAlpha]
                     + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+                let hint = name == ImageFormat.jxl.rawValue ? "; jxl only where formats.decode names it" : ""
                 throw .invalidParameter(
-                    name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
+                    name: "format", position: 0,
+                    reason: "must be one of \(allowed.joined(separator: ", "))\(hint)")
             }
             return .explicit(format)
         }
     }
 
-    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
-    private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
-    }
+    private func isWritable(_ format: ImageFormat) -> Bool { format.isWritable(decoding: formats.decode) }
 }

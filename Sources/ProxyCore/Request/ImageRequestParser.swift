@@ -71,9 +71,17 @@ package final class ImageRequestParser: Sendable {
     package func parse(
         target: [UInt8], at now: Int64, dpr: ScreenHint? = nil, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
+        let (query, isSigned) = try checkedQuery(of: target)
+        return try parse(query: query, isSigned: isSigned, at: now, dpr: dpr, accept: accept)
+    }
+
+    /// The query of a target without its signature, which has been checked.
+    private func checkedQuery(
+        of target: [UInt8]
+    ) throws(ImageRequestError) -> (query: ArraySlice<UInt8>, isSigned: Bool) {
         let outcome = try policy.signatures.check(target)
-        let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
-        return try parse(query: query, isSigned: outcome.isSigned, at: now, dpr: dpr, accept: accept)
+        let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] }
+        return (query ?? [], outcome.isSigned)
     }
 
     /// Reads a query, raw bytes behind the `?`, whose signature has been checked.
@@ -97,53 +105,54 @@ package final class ImageRequestParser: Sendable {
     private func parse(
         query: QueryString, isSigned: Bool, at now: Int64, dpr: ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        var draft = try draft(of: query)
-        let isHinted = try applyScreenHint(dpr, to: &draft)
-        let url = try check(draft, isSigned: isSigned, at: now)
-        let plan = try plan(from: draft, accept: accept)
-        var request = try request(for: url, plan, draft, isSigned: isSigned)
+        var parameters = try parameters(of: query)
+        let isHinted = try applyScreenHint(dpr, to: &parameters)
+        let url = try check(parameters, isSigned: isSigned, at: now)
+        let plan = try plan(from: parameters, accept: accept)
+        var request = try request(for: url, plan, parameters, isSigned: isSigned)
         request.isHinted = isHinted
         return request
     }
 
     /// Puts the client's screen in place of `dpr=auto`; false where that is not given.
     private func applyScreenHint(
-        _ hint: ScreenHint?, to draft: inout ImageParameters
+        _ hint: ScreenHint?, to parameters: inout ImageParameters
     ) throws(ImageRequestError) -> Bool {
-        guard draft.hasAutomaticDPR else { return false }
+        guard parameters.hasAutomaticDPR else { return false }
         guard let hint else {
             throw .invalidParameter(
                 name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
         }
-        draft.dpr = hint.ratio
-        if hint.ratio != nil { draft.isShapedByPreset = false }
+        parameters.dpr = hint.ratio
+        if hint.ratio != nil { parameters.isShapedByPreset = false }
         return true
     }
 
     /// What every request has to pass before its plan is read: time, source, options, priority, placeholder.
     private func check(
-        _ draft: ImageParameters, isSigned: Bool, at now: Int64
+        _ parameters: ImageParameters, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> SourceURL {
-        if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
-        let url = try source(of: draft, isSigned: isSigned)
-        if !isSigned { try checkOptions(of: draft) }
-        guard mayGoFirst(isSigned) || draft.delivery.priority != .high || draft.presetPriority == .high else {
-            throw .optionForbidden("priority=high")
-        }
-        try checkPlaceholder(draft.delivery)
+        if let expires = parameters.delivery.expires, expires <= now { throw .urlExpired }
+        let url = try source(of: parameters, isSigned: isSigned)
+        if !isSigned { try checkOptions(of: parameters) }
+        guard
+            mayGoFirst(isSigned) || parameters.delivery.priority != .high
+                || parameters.presetDelivery.priority == .high
+        else { throw .optionForbidden("priority=high") }
+        try checkPlaceholder(parameters.delivery)
         guard url.isUpload || policy.sources.allows(url) else { throw .sourceForbidden }
         return url
     }
 
     /// The source: what the parameters name, or what the request brings.
-    private func source(of draft: ImageParameters, isSigned: Bool) throws(ImageRequestError) -> SourceURL {
+    private func source(of parameters: ImageParameters, isSigned: Bool) throws(ImageRequestError) -> SourceURL {
         guard let upload else {
-            guard let url = draft.url else { throw .missingParameter("url") }
+            guard let url = parameters.url else { throw .missingParameter("url") }
             // Nobody gets what others have sent by its name.
             guard !url.isUpload else { throw .sourceForbidden }
             return url
         }
-        guard draft.url == nil else {
+        guard parameters.url == nil else {
             throw .invalidParameter(
                 name: "url", position: 0, reason: "only without a body, which is the picture")
         }
@@ -155,7 +164,7 @@ package final class ImageRequestParser: Sendable {
 
     /// The request, with the origin's rule for its source.
     private func request(
-        for url: SourceURL, _ plan: RenderPlan?, _ draft: ImageParameters, isSigned: Bool
+        for url: SourceURL, _ plan: RenderPlan?, _ parameters: ImageParameters, isSigned: Bool
     ) throws(ImageRequestError) -> ImageRequest {
         var request: ImageRequest
         do {
@@ -163,20 +172,19 @@ package final class ImageRequestParser: Sendable {
         } catch {
             throw .sourceForbidden
         }
-        request.delivery = draft.delivery
+        request.delivery = parameters.delivery
         request.mayGoFirst = mayGoFirst(isSigned)
-        request.workLimit = isSigned || isShapedByOperator(draft) ? nil : limits.unsignedWork
+        request.workLimit = isSigned || isShapedByOperator(parameters) ? nil : limits.unsignedWork
         // The operator's options need no signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
         return request
     }
 
-    /// Reads the target of `/info`, of which only the source and how it is looked for can be said.
+    /// Reads the target of `/info`, which has parameters for the source and for its look-up only.
     package func parseInformation(target: [UInt8], at now: Int64) throws(ImageRequestError) -> ImageRequest {
-        let outcome = try policy.signatures.check(target)
-        let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
-        let parameters = try QueryString(parsing: query, knowing: Self.informative.contains)
-        return try parseInformation(parameters, isSigned: outcome.isSigned, at: now)
+        let (query, isSigned) = try checkedQuery(of: target)
+        let items = try QueryString(parsing: query, knowing: Self.informative.contains)
+        return try parseInformation(items, isSigned: isSigned, at: now)
     }
 
     /// The same for parameters that stand for another proxy's URL.
@@ -191,31 +199,31 @@ package final class ImageRequestParser: Sendable {
     private func parseInformation(
         _ query: QueryString, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> ImageRequest {
-        var draft = ImageParameters()
+        var parameters = ImageParameters()
         for item in query.items {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
                 throw .unknownParameter(
                     name: item.name.excerpt,
                     hint: "/info takes \(Self.informative.sorted().joined(separator: ", "))")
             }
-            try read(&draft, item.value)
+            try read(&parameters, item.value)
         }
         var plan = rasterPlan
         plan.format = .information
-        let url = try check(draft, isSigned: isSigned, at: now)
-        return try request(for: url, plan, draft, isSigned: isSigned)
+        let url = try check(parameters, isSigned: isSigned, at: now)
+        return try request(for: url, plan, parameters, isSigned: isSigned)
     }
 
     private static let informative: Set<String> = [
         "url", "url64", "expires", "tag", "options", "priority",
     ]
 
-    /// What a client says of its screen, where it is asked.
+    /// A client's hint about its screen, where the configuration requests one.
     package struct ScreenHint: Sendable {
-        /// The device pixel ratio; nil where the client does not say.
+        /// The device pixel ratio; nil where the client names none.
         package var ratio: Double?
 
-        /// Wraps what was said.
+        /// Wraps a ratio.
         package init(ratio: Double?) {
             self.ratio = ratio
         }
@@ -226,11 +234,11 @@ package final class ImageRequestParser: Sendable {
 
     /// Reads a source on its own; nil when neither parameter is given.
     package static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
-        var draft = ImageParameters()
+        var parameters = ImageParameters()
         for (name, value) in [("url", url), ("url64", url64)] {
-            if let value { try ImageParameters.readers[name]?(&draft, value) }
+            if let value { try ImageParameters.readers[name]?(&parameters, value) }
         }
-        return draft.url
+        return parameters.url
     }
 
     /// The source of a target that was refused, for the log; nil where it has no valid one.
@@ -248,60 +256,60 @@ package final class ImageRequestParser: Sendable {
     /// The names of all parameters, `sig` included.
     package static let parameterNames: Set<String> = Set(ImageParameters.readers.keys).union(["sig"])
 
-    /// Joins what may be said of an unknown parameter.
+    /// Joins hints about an unknown parameter.
     private static func hint(_ parts: String?...) -> String? {
-        let said = parts.compactMap { $0 }
-        return said.isEmpty ? nil : said.joined(separator: said[0].hasSuffix("?") ? " " : "; ")
+        let hints = parts.compactMap { $0 }
+        return hints.isEmpty ? nil : hints.joined(separator: hints[0].hasSuffix("?") ? " " : "; ")
     }
 
     /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
     /// - Parameter followsHints: whether clients' screens count.
     package func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
-        var draft = ImageParameters()
+        var parameters = ImageParameters()
         var problems: [ImageRequestError] = []
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
             do throws(ImageRequestError) {
                 guard !Preset.foreign.contains(name) else {
                     throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
                 }
-                try apply(name, value, to: &draft)
-                if name == "transform" { _ = try pipeline(from: draft) }
+                try apply(name, value, to: &parameters)
+                if name == "transform" { _ = try pipeline(from: parameters) }
                 if name == "format" { _ = try formatChoice(value) { AcceptClass() } }
-                if name == "placeholder" { try checkPlaceholder(draft.delivery) }
+                if name == "placeholder" { try checkPlaceholder(parameters.delivery) }
             } catch {
                 problems.append(error)
             }
         }
         guard problems.isEmpty else { return problems }
         do throws(ImageRequestError) {
-            try checkTogether(draft, followsHints)
+            try checkTogether(parameters, followsHints)
             return []
         } catch {
             return [error]
         }
     }
 
-    private func checkTogether(_ draft: ImageParameters, _ followsHints: Bool) throws(ImageRequestError) {
-        guard followsHints || !draft.hasAutomaticDPR else {
+    private func checkTogether(
+        _ parameters: ImageParameters, _ followsHints: Bool
+    ) throws(ImageRequestError) {
+        guard followsHints || !parameters.hasAutomaticDPR else {
             throw .invalidParameter(
                 name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
         }
-        _ = try plan(from: draft) { AcceptClass() }
+        _ = try plan(from: parameters) { AcceptClass() }
     }
 
-    private func draft(of query: QueryString) throws(ImageRequestError) -> ImageParameters {
-        var draft = ImageParameters()
+    private func parameters(of query: QueryString) throws(ImageRequestError) -> ImageParameters {
+        var parameters = ImageParameters()
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
                 throw .invalidParameter(
                     name: "preset", position: 0, reason: "there is no preset '\(name.excerpt)'")
             }
-            try apply(preset, to: &draft)
-            draft.presetOptions = draft.delivery.options
-            draft.presetPriority = draft.delivery.priority
-            draft.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
-            draft.presetTags = draft.delivery.tags
-            draft.presetNames = Set(preset.parameters.keys)
+            try apply(preset, to: &parameters)
+            parameters.presetDelivery = parameters.delivery
+            parameters.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
+            parameters.presetNames = Set(preset.parameters.keys)
         } else if policy.onlyPresets {
             throw .missingParameter("preset")
         }
@@ -312,17 +320,17 @@ package final class ImageRequestParser: Sendable {
             }
             guard let read = ImageParameters.readers[item.name] else {
                 let escape =
-                    draft.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
+                    parameters.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
                 throw .unknownParameter(
                     name: item.name.excerpt, hint: Self.hint(ForeignParameter.hint(for: item.name), escape))
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
                 throw .presetRequired(item.name)
             }
-            try read(&draft, item.value)
-            draft.presetNames.remove(item.name)
+            try read(&parameters, item.value)
+            parameters.presetNames.remove(item.name)
         }
-        return draft
+        return parameters
     }
 
     /// Parameters that go with a preset where nothing else may shape the image.
@@ -331,34 +339,35 @@ package final class ImageRequestParser: Sendable {
         "priority",
     ]
 
-    private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(ImageRequestError) {
+    private func apply(_ preset: Preset, to parameters: inout ImageParameters) throws(ImageRequestError) {
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
-            try apply(name, value, to: &draft)
+            try apply(name, value, to: &parameters)
         }
     }
 
     private func apply(
-        _ name: String, _ value: String, to draft: inout ImageParameters
+        _ name: String, _ value: String, to parameters: inout ImageParameters
     ) throws(ImageRequestError) {
         guard let read = ImageParameters.readers[name] else {
             throw .unknownParameter(name: name, hint: ForeignParameter.hint(for: name))
         }
-        try read(&draft, value)
+        try read(&parameters, value)
     }
 
     /// Whether a preset alone determines what is made of the source.
-    private func isShapedByOperator(_ draft: ImageParameters) -> Bool {
+    private func isShapedByOperator(_ parameters: ImageParameters) -> Bool {
         let isShrunkForClient =
-            draft.delivery.options.contains(.scaleDownLarge) && !draft.presetOptions.contains(.scaleDownLarge)
-        return draft.isShapedByPreset && !isShrunkForClient
+            parameters.delivery.options.contains(.scaleDownLarge)
+            && !parameters.presetDelivery.options.contains(.scaleDownLarge)
+        return parameters.isShapedByPreset && !isShrunkForClient
     }
 
-    private func checkOptions(of draft: ImageParameters) throws(ImageRequestError) {
-        let allowed = policy.allowedOptions.union(draft.presetOptions)
-        let refused = draft.delivery.options.intersection(.privileged).subtracting(allowed)
+    private func checkOptions(of parameters: ImageParameters) throws(ImageRequestError) {
+        let allowed = policy.allowedOptions.union(parameters.presetDelivery.options)
+        let refused = parameters.delivery.options.intersection(.privileged).subtracting(allowed)
         if let name = refused.memberNames.first { throw .optionForbidden(name) }
         // Tags are stored for as long as what they hang on, and an operator purges by them: they are not for everybody to fill.
-        guard policy.allowsUnsignedTags || draft.delivery.tags == draft.presetTags else {
+        guard policy.allowsUnsignedTags || parameters.delivery.tags == parameters.presetDelivery.tags else {
             throw .optionForbidden("tag")
         }
     }

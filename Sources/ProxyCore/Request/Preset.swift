@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// A named set of parameters of `/img`; a request's own parameters override it. Configuration: `presets`.
-package struct Preset: Sendable, Hashable, Codable {
+package struct Preset: Sendable, Hashable {
     /// Decoded values by parameter.
     package let parameters: [String: String]
 
@@ -12,32 +14,26 @@ package struct Preset: Sendable, Hashable, Codable {
     package init(parameters: [String: String]) {
         self.parameters = parameters
     }
+}
 
-    /// Decodes an object of strings, numbers and booleans.
-    package init(from decoder: any Decoder) throws {
-        parameters = try decoder.singleValueContainer().decode([String: Value].self).mapValues(\.text)
+extension Preset: SettingValue {
+    /// An object of texts.
+    package var json: JSONValue { parameters.json }
+
+    /// Reads an object of texts, numbers and booleans.
+    package init(json: JSONValue) throws(SettingMismatch) {
+        parameters = try [String: Value](json: json).mapValues(\.text)
     }
 
-    /// Encodes an object of strings.
-    package func encode(to encoder: any Encoder) throws {
-        try parameters.encode(to: encoder)
-    }
-
-    private struct Value: Decodable {
+    /// A parameter's value.
+    private struct Value: SettingValue {
         let text: String
+        var json: JSONValue { .string(text) }
 
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            // In all three cases the error that the value has another type is dropped; the last attempt names
-            // the expected types.
-            if let number = try? container.decode(Int.self) {
-                text = "\(number)"
-            } else if let truth = try? container.decode(Bool.self) {
-                text = truth ? "true" : "false"
-            } else if let number = try? container.decode(Double.self) {
-                text = "\(number)"
-            } else {
-                text = try container.decode(String.self)
+        init(json: JSONValue) throws(SettingMismatch) {
+            switch json {
+            case .integer, .bool, .number: text = json.compact
+            default: text = try String(json: json)
             }
         }
     }

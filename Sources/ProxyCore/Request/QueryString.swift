@@ -82,24 +82,11 @@ package struct QueryString: Sendable {
         _ bytes: ArraySlice<UInt8>, parameter: String?
     ) throws(ImageRequestError) -> String {
         guard bytes.contains(UInt8(ascii: "%")) else { return try text(bytes, parameter) }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var place = bytes.startIndex
-        while place < bytes.endIndex {
-            guard bytes[place] == UInt8(ascii: "%") else {
-                decoded.append(bytes[place])
-                place += 1
-                continue
-            }
-            guard place + 2 < bytes.endIndex, let high = hexadecimal(bytes[place + 1]),
-                let low = hexadecimal(bytes[place + 2])
-            else {
-                throw .invalidParameter(
-                    name: parameter?.excerpt ?? "", position: place - bytes.startIndex,
-                    reason: "'%' must be followed by two hexadecimal digits")
-            }
-            decoded.append(high << 4 | low)
-            place += 3
+        let (decoded, fault) = percentDecoded(bytes)
+        if let fault {
+            throw .invalidParameter(
+                name: parameter?.excerpt ?? "", position: fault,
+                reason: "'%' must be followed by two hexadecimal digits")
         }
         return try text(decoded[...], parameter)
     }
@@ -111,14 +98,5 @@ package struct QueryString: Sendable {
             throw .invalidParameter(name: parameter?.excerpt ?? "", position: 0, reason: "not valid UTF-8")
         }
         return text
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -1,32 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Primitives
+import Primitives
 import Synchronization
-
-/// The rate limit of one client.
-///
-/// Configuration: `security.rateLimit`.
-package struct RateLimitConfiguration: Sendable, Hashable, Codable {
-    /// The number of requests of one client in each `window`, on average.
-    ///
-    /// Default 0: no limit. Beyond it 429 with `Retry-After`.
-    package var requests: Int = 0
-    /// The period of `requests`.
-    ///
-    /// Default 1m.
-    package var window: TimeSpan = .minutes(1)
-    /// The number of requests that a client may send at once after a pause.
-    ///
-    /// Default 0: as many as `requests`.
-    package var burst: Int = 0
-    /// The maximum number of clients that are remembered; beyond it the least recent ones are forgotten.
-    ///
-    /// Default 65536, about 100 bytes each.
-    package var maxClients: Int = 65_536
-
-    /// The defaults.
-    package init() {}
-}
 
 /// Limits the requests of each client by GCRA (ITU-T I.371), an evenly leaking bucket. Safe from any thread.
 package final class RateLimiter<Client: Hashable & Sendable>: Sendable {
@@ -72,9 +47,7 @@ package final class RateLimiter<Client: Hashable & Sendable>: Sendable {
             let due = max(ring.value(for: client) ?? now, now)
             let wait = due - now - tolerance
             guard wait <= 0 else { return .refused(seconds: Int((wait + 999_999_999) / 1_000_000_000)) }
-            guard !ring.replace(due + interval, for: client) else { return .admitted }
-            if ring.count >= clientsPerShard { _ = ring.evict() }
-            _ = ring.insert(due + interval, for: client, cost: 1)
+            ring.store(due + interval, for: client, capacity: clientsPerShard)
             return .admitted
         }
     }

@@ -54,7 +54,7 @@ package struct SignaturePolicy: Sendable {
         // With a parameter after it, the signed part would be ambiguous.
         guard !signature.contains(UInt8(ascii: "&")) else { throw Self.misplaced }
         let signed = target[..<mark]
-        guard isValid(Base64URL.decode(signature) ?? [], for: signed) else {
+        guard isValid(Base64.decodeURL(signature) ?? [], for: signed) else {
             throw .signatureMismatch(hasKeys: !keys.isEmpty)
         }
         return Outcome(signed: signed, isSigned: true)
@@ -96,6 +96,6 @@ package struct SignaturePolicy: Sendable {
     /// Signs path and query; returns them with their signature, ready for a request.
     package static func sign(_ target: String, with key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array(target.utf8), using: SymmetricKey(data: key))
-        return target + "&sig=" + Base64URL.encode(code)
+        return target + "&sig=" + Base64.encodeURL(code)
     }
 }

@@ -25,9 +25,6 @@ package struct SourcePolicy: Sendable, Hashable {
         self.patterns = parsed
     }
 
-    /// Whether any source is allowed: no pattern is configured.
-    package var allowsEverything: Bool { patterns.isEmpty }
-
     /// Whether `url` may be fetched.
     package func allows(_ url: SourceURL) -> Bool {
         guard !patterns.isEmpty else { return true }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The equivalent forms of one path with its query.
 ///
 /// Also used for the paths of patterns, whose `*` is unchanged; an escaped `*` stays escaped in both.
@@ -55,17 +57,12 @@ package enum URLPath {
 
     private static func isEscape(_ text: ArraySlice<UInt8>) -> Bool {
         let digits = text.dropFirst().prefix(2)
-        return digits.count == 2 && digits.allSatisfy { digit($0) != nil }
+        return digits.count == 2 && digits.allSatisfy { hexDigit($0) != nil }
     }
 
     /// Whether a byte may occur unencoded after an authority: `pchar` and delimiters (RFC 3986 §3.3 to §3.5).
     private static func isURIByte(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte)
-    }
-
-    /// Decodes all escapes once.
-    package static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
-        decoding(Array(text), where: { _ in true })
     }
 
     /// Decodes the escapes of certain bytes, and writes the others in upper case; a malformed escape is
@@ -76,8 +73,8 @@ package enum URLPath {
         decoded.reserveCapacity(text.count)
         var place = text.startIndex
         while place < text.endIndex {
-            guard text[place] == percent, place + 2 < text.endIndex, let high = digit(text[place + 1]),
-                let low = digit(text[place + 2])
+            guard text[place] == percent, place + 2 < text.endIndex, let high = hexDigit(text[place + 1]),
+                let low = hexDigit(text[place + 2])
             else {
                 decoded.append(text[place])
                 place += 1
@@ -106,15 +103,6 @@ package enum URLPath {
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
             || "-._~".utf8.contains(byte)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 
     private static func upperCase(_ byte: UInt8) -> UInt8 {

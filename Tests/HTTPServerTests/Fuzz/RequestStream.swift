@@ -52,7 +52,7 @@ struct RequestStream {
     /// One head or as much content as is there; false if that needs more.
     private mutating func step() throws(RequestError) -> Bool {
         guard case (var reader, let framing)? = content else { return try readHead() }
-        rest.removeFirst(try reader.read(rest[...]))
+        rest.removeFirst(try reader.read(rest.span))
         guard reader.isDone else {
             content = (reader, framing)
             return false

@@ -47,13 +47,12 @@ struct EntityTagTests {
             ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
         ])
     func comparison(left: String, right: String, strong: Bool, weak: Bool) throws {
-        let left = try #require(EntityTag(left.utf8))
-        let right = try #require(EntityTag(right.utf8))
+        for (tag, value) in [(left, right), (right, left)] {
+            let tag = try #require(EntityTag(tag.utf8))
 
-        #expect(left.stronglyMatches(right) == strong)
-        #expect(right.stronglyMatches(left) == strong)
-        #expect(left.weaklyMatches(right) == weak)
-        #expect(right.weaklyMatches(left) == weak)
+            #expect(EntityTagList.line(Array(value.utf8).span, names: tag, by: .strong) == strong)
+            #expect(EntityTagList.line(Array(value.utf8).span, names: tag, by: .weak) == weak)
+        }
     }
 
     @Test(
@@ -81,5 +80,14 @@ struct EntityTagTests {
         let tag = try #require(EntityTag("\"a\"".utf8))
         let names = EntityTagList.line(Array(value.utf8).span, names: tag, by: .weak)
         #expect(!names)
+    }
+}
+
+extension EntityTag {
+    /// Parses a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
+    init?(_ text: some Sequence<UInt8>) {
+        let bytes = Array(text)
+        guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
+        self.init(opaque: bytes[tag], isWeak: tag.lowerBound > 1)
     }
 }

@@ -19,7 +19,7 @@ struct ContentReaderTests {
             var reader = try ContentReader(framing, limits: limits)
             var consumed = 0
             for end in splits + [bytes.count] where !reader.isDone {
-                consumed += try reader.read(bytes[consumed..<end])
+                consumed += try reader.read(bytes[consumed..<end].span)
             }
             return reader.isDone
                 ? .whole(String(decoding: reader.content, as: UTF8.self), octets: consumed) : .needsMore

@@ -11,7 +11,7 @@ struct MessageEndTests {
     @Test("A client that waits for 100 is answered at once if no content is needed (RFC 9110 §10.1.1)")
     func expectations() async throws {
         var configuration = HTTPServer.Configuration.patient
-        configuration.maxBodyBytes = 10
+        configuration.limits.contentBytes = 10
         let server = try TestServer(configuration) { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         let statuses = try await onThread {
             try ["Content-Length: 11", "Content-Length: 0", "X: no length at all", "Content-Length: 3"].map {

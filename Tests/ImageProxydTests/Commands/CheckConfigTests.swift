@@ -38,6 +38,39 @@ struct CheckConfigTests {
         #expect(folder.files == ["c.json", "file"])
     }
 
+    @Test(
+        "check-config reports a header field that the daemon sets itself, with what sets it",
+        arguments: [
+            ("User-Agent", "is set by fetch.userAgent"), ("via", "is set by fetch.via"),
+            ("Host", "the daemon sets this field itself"), ("Range", "the daemon sets this field itself"),
+        ])
+    func ownFields(name: String, problem: String) async throws {
+        let outcome = try await check("{\"fetch\": {\"headers\": {\"\(name)\": \"x\"}}}")
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("c.json:1:"), "\(outcome.errors)")
+        #expect(outcome.errors.contains(": fetch.headers.\(name): \(problem)"), "\(outcome.errors)")
+    }
+
+    @Test("check-config reports a folder of earlier entries that can't be read")
+    func readOnlyFolder() async throws {
+        let paths = "[\"\(folder.path)\", \"/nonexistent\"]"
+
+        let outcome = try await check("{\"cache\": {\"disk\": {\"readOnlyPaths\": \(paths)}}}")
+
+        #expect(outcome.code == 78)
+        let expected = "cache.disk.readOnlyPaths.1: /nonexistent: No such file or directory\n"
+        #expect(outcome.errors.hasSuffix(expected), "\(outcome.errors)")
+    }
+
+    @Test("check-config reports a preset without a name")
+    func namelessPreset() async throws {
+        let outcome = try await check(#"{"presets": {"": {"transform": "resize:9x"}}}"#)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("presets: a preset without a name can't be requested"))
+    }
+
     @Test("check-config reports a cache folder that the file system can't hold")
     func impossibleFolder() async throws {
         let outcome = try await check(#"{"cache": {"disk": {"directory": "/proc/cache"}}}"#)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Primitives
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ struct CommandTests {
         let outcome = try await run("config", "--defaults", environment: ["IMAGEPROXYD_QUALITY_JPEG": "1"])
 
         #expect(outcome.code == 0)
-        #expect(outcome.output == ConfigurationLoader.defaults.pretty() + "\n")
+        #expect(outcome.output == ProxyConfiguration.defaults.pretty() + "\n")
     }
 
     @Test("config prints the effective settings as a file with the same meaning")

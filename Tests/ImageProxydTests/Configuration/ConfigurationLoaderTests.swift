@@ -9,6 +9,7 @@ import Testing
 @testable import Loading
 @testable import Origins
 @testable import Primitives
+@testable import URLs
 
 @Suite("Configuration")
 struct ConfigurationLoaderTests {
@@ -16,7 +17,8 @@ struct ConfigurationLoaderTests {
         _ file: String? = nil, environment: [String: String] = [:], listen: [String] = []
     ) throws(ConfigurationError) -> ProxyConfiguration {
         try ConfigurationLoader.load(
-            .init(file: file.map { ("c.json", Array($0.utf8)) }, environment: environment, listen: listen))
+            .init(file: file.map { ("c.json", Array($0.utf8)) }, environment: environment, listen: listen)
+        ).configuration
     }
 
     private func problems(_ file: String? = nil, environment: [String: String] = [:], listen: [String] = [])
@@ -93,23 +95,17 @@ struct ConfigurationLoaderTests {
 
     @Test("Every setting has an environment variable of its own, and accepts its default")
     func environmentNames() throws {
-        let defaults = ConfigurationLoader.defaults
-        let names = EnvironmentNames.paths(in: defaults)
+        let settings = EnvironmentNames.settings
 
-        #expect(names["IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES"] == ["cache", "memory", "maxBytes"])
-        #expect(names["IMAGEPROXYD_FAILED_URLS_TTL_NOT_AN_IMAGE"] == ["failedURLs", "ttl", "notAnImage"])
-        #expect(names["IMAGEPROXYD_FETCH_HTTP2"] == ["fetch", "http2"])
-        #expect(Set(names.values).count == leaves(of: defaults))
-        for (name, path) in names {
-            let value = path.reduce(defaults) { $0[$1] ?? .null }
+        #expect(settings["IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES"]?.path == "cache.memory.maxBytes")
+        #expect(settings["IMAGEPROXYD_FAILED_URLS_TTL_NOT_AN_IMAGE"]?.path == "failedURLs.ttl.notAnImage")
+        #expect(settings["IMAGEPROXYD_FETCH_HTTP2"]?.path == "fetch.http2")
+        #expect(settings.count == ProxyConfiguration.settings.rows.count)
+        for (name, setting) in settings {
+            let value = setting.json(ProxyConfiguration())
             let text = if case .string(let text) = value { text } else { value.compact }
             #expect(try load(environment: [name: text]) == ProxyConfiguration(), "\(name)")
         }
-    }
-
-    private func leaves(of tree: JSONValue) -> Int {
-        guard case .object(let members) = tree, !members.isEmpty else { return 1 }
-        return members.reduce(0) { $0 + leaves(of: $1.value) }
     }
 
     @Test("Variables contain numbers, words, comma-separated lists or JSON lists, and JSON objects")
@@ -122,9 +118,9 @@ struct ConfigurationLoaderTests {
             "IMAGEPROXYD_FETCH_USER_AGENT": "true", "PATH": "/bin",
         ])
 
-        #expect(configuration.security.ports == [80, 443])
-        #expect(configuration.security.allowedNetworks == ["10.0.0.0/8"])
-        #expect(configuration.security.deniedNetworks.isEmpty)
+        #expect(configuration.security.addresses.ports == [80, 443])
+        #expect(configuration.security.addresses.allowedNetworks == ["10.0.0.0/8"])
+        #expect(configuration.security.addresses.deniedNetworks.isEmpty)
         #expect(configuration.fetch.headers == ["X-A": "1"])
         #expect(!configuration.fetch.http2)
         #expect(configuration.cache.disk.lowWater == 0.5)
@@ -264,32 +260,17 @@ struct ConfigurationLoaderTests {
         #expect(problems(listen: ["unix:/tmp/a", "[::1]:80", "127.0.0.1:0"]).isEmpty)
     }
 
-    @Test("config.example.json contains every key with its default")
-    func exampleFile() throws {
-        let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-        let path = folder.joined(separator: "/") + "/config.example.json"
-
-        let example = String(decoding: try HostProcess.contents(of: path), as: UTF8.self)
-
-        #expect(
-            example == ConfigurationLoader.defaults.pretty() + "\n",
-            "run: imageproxyd config --defaults > config.example.json")
-        #expect(try load(example) == ProxyConfiguration())
-    }
-
     @Test("The server gets its settings; 0 loops means one per core")
-    func serverSettings() {
-        var section = HTTPSection()
-        section.maxHeaderBytes = .kibibytes(3)
-        section.idleTimeout = .seconds(9)
+    func serverSettings() throws {
+        var http = try load(#"{"http": {"maxHeaderBytes": "3KiB", "idleTimeout": "9s"}}"#).http
 
-        let server = section.serverConfiguration(cores: 6)
+        let server = http.serverConfiguration(cores: 6)
 
         #expect(server.loops == 6)
-        #expect(server.maxHeaderBytes == 3_072)
+        #expect(server.limits.headBytes == 3_072)
         #expect(server.idleTimeout == .seconds(9))
-        section.loops = 2
-        #expect(section.serverConfiguration(cores: 6).loops == 2)
+        http.loops = 2
+        #expect(http.serverConfiguration(cores: 6).loops == 2)
     }
 
     @Test(

@@ -5,6 +5,24 @@ import Testing
 
 @Suite("Failures")
 struct FailureTests {
+    @Test("A refused redirect, a signature without a key and metrics for operators alone are explained")
+    func explanations() async throws {
+        let folder = try TemporaryDirectory()
+        let proxy = try await Proxy(
+            settings: "\"admin\": {\"listen\": [\"unix:\(folder.path)/admin.sock\"]}")
+        proxy.origin.route("/file", .redirect(to: "ftp://files.example/a.jpg"))
+
+        let redirected = try await proxy.get(proxy.target("/file"))
+        let signed = try await proxy.get(proxy.target("/file", "sig=abc"))
+        let metrics = try await proxy.get("/metrics")
+
+        #expect(redirected.status == 403)
+        #expect(redirected.text.contains("redirects to a URL that is not allowed"))
+        #expect(!redirected.text.contains("files.example"))
+        #expect(signed.status == 403 && signed.text.contains("no key in security.keys"))
+        #expect(metrics.status == 404 && metrics.text.contains("admin.listen"))
+    }
+
     @Test("Each failure has its own status and code, and the daemon continues")
     func table() async throws {
         let proxy = try await Proxy(

@@ -77,7 +77,9 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("A file that is requested again is kept open for the next answers", arguments: [[], ["openat2"]])
+    @Test(
+        "A file that is requested again is kept open for the next answers", .timeLimit(.minutes(5)),
+        arguments: [[], ["openat2"]])
     func keptOpen(lacking calls: [String]) async throws {
         var proxy = try await Proxy(results: "disk")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -87,7 +89,8 @@ struct StoredAnswerTests {
         let isOpen = { try proxy.daemon.descriptors.values.contains { $0.contains("/originals/") } }
 
         #expect(try await proxy.get(target).body == Fixtures.photo)
-        #expect(try !isOpen())
+        // The answer is complete a moment before its file is closed.
+        while try isOpen() { _ = try await proxy.get("/healthz") }
         for _ in 0..<2 {
             let answer = try await proxy.get(target)
             #expect(

@@ -30,6 +30,11 @@ struct DaemonLogTests {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
+    @Test("The levels of the settings are those of the logger")
+    func levels() {
+        #expect(LogConfiguration.Level.allCases.map(\.rawValue) == Logger.Level.allCases.map(\.rawValue))
+    }
+
     @Test("Text: level, message, metadata in the order of their names, the logger")
     func text() throws {
         let line = try written(.text) { logger in

@@ -14,17 +14,15 @@ struct ServiceManagerTests {
             let socket = try NotifySocket()
             let manager = ServiceManager()
 
-            #expect(try manager.ready(status: "serving\nWATCHDOG=1"))
+            #expect(try manager.send(.ready(status: "serving\nWATCHDOG=1")))
             #expect(socket.receive() == "READY=1\nSTATUS=serving WATCHDOG=1")
-            #expect(try manager.status("3 requests in flight"))
-            #expect(socket.receive() == "STATUS=3 requests in flight")
-            #expect(try manager.reloading(monotonicMicroseconds: 42))
+            #expect(try manager.send(.reloading(monotonicMicroseconds: 42)))
             #expect(socket.receive() == "RELOADING=1\nMONOTONIC_USEC=42")
-            #expect(try manager.watchdog())
+            #expect(try manager.send(.alive))
             #expect(socket.receive() == "WATCHDOG=1")
-            #expect(try manager.extendTimeout(by: .milliseconds(1_500)))
+            #expect(try manager.send(.needsTime(.milliseconds(1_500))))
             #expect(socket.receive() == "EXTEND_TIMEOUT_USEC=1500000")
-            #expect(try manager.stopping())
+            #expect(try manager.send(.stopping))
             #expect(socket.receive() == "STOPPING=1")
         }
     }
@@ -34,7 +32,7 @@ struct ServiceManagerTests {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
 
-            let told = (try ServiceManager().ready(status: "x"), try ServiceManager().stopping())
+            let told = (try ServiceManager().send(.ready(status: "x")), try ServiceManager().send(.stopping))
             let sockets = try ServiceManager().inheritSockets()
 
             #expect(told == (false, false))
@@ -48,7 +46,10 @@ struct ServiceManagerTests {
         await #expect(processExitsWith: .success) {
             setenv("NOTIFY_SOCKET", "/tmp/imageproxyd-no-such-socket", 1)
 
-            #expect(throws: ServiceManager.Failure(code: ENOENT)) { try ServiceManager().ready(status: "x") }
+            #expect(throws: ServiceManager.Failure(code: ENOENT)) {
+                try ServiceManager().send(.ready(status: "x"))
+            }
+            #expect("\(ServiceManager.Failure(code: ENOENT))" == "NOTIFY_SOCKET: No such file or directory")
         }
     }
 

@@ -38,7 +38,7 @@ struct GrowingBodyTests {
         }
         body.finish()
 
-        guard case .bytes(let bytes) = body.stored else { return #expect(Bool(false), "in memory") }
+        guard case .bytes(let bytes) = body.content?.body else { return #expect(Bool(false), "in memory") }
         #expect(bytes == [UInt8](repeating: 1, count: count))
         #expect(bytes.capacity < count + count / 8 + 64)
     }
@@ -52,7 +52,7 @@ struct GrowingBodyTests {
             try append([UInt8](repeating: 1, count: count), to: body)
             body.finish()
 
-            #expect(body.stored?.count == count)
+            #expect(body.content?.body.count == count)
         }
     }
 
@@ -127,7 +127,9 @@ struct GrowingBodyTests {
         try append([2], to: body)
         body.finish()
 
-        guard case .file(_, _, let length) = body.stored else { return #expect(Bool(false), "in a file") }
+        guard case .file(_, _, let length) = body.content?.body else {
+            return #expect(Bool(false), "in a file")
+        }
         #expect(length == 9)
     }
 
@@ -164,17 +166,6 @@ struct GrowingBodyTests {
         }
     }
 
-    @Test("is complete for readers that wait for its end")
-    func complete() async throws {
-        let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
-        async let content = body.complete()
-
-        try append([1], to: body)
-        body.finish()
-
-        #expect(try await content.hash == ContentHash(of: [1]))
-    }
-
     @Test("that fails gives readers its bytes, then the error")
     func fails() async throws {
         let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
@@ -185,7 +176,6 @@ struct GrowingBodyTests {
 
         #expect(try await body.read(at: 0, max: 10) == [1, 2])
         await #expect(throws: BodyError.incomplete) { try await body.read(at: 2, max: 10) }
-        await #expect(throws: BodyError.incomplete) { try await body.complete() }
         #expect(body.content == nil)
     }
 
@@ -210,17 +200,21 @@ struct GrowingBodyTests {
         #expect(body.count == 0)
     }
 
-    @Test("ends the wait of a reader whose task is cancelled, and of no other")
-    func cancellation() async throws {
+    @Test("wakes each reader that waits once, and none that has left")
+    func leaving() throws {
         let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
-        let leaver = Task { try await body.read(at: 0, max: 1) }
-        let stayer = Task { try await body.read(at: 0, max: 1) }
+        let woken = Mutex<[Int]>([])
+        let results = (0..<3).map { reader in
+            body.poll(at: reader / 2, max: 1) { woken.withLock { $0.append(reader) } }
+        }
+        guard case .nothingYet(let leaver) = results[0] else { return #expect(Bool(false), "no byte yet") }
 
-        leaver.cancel()
-        await #expect(throws: BodyError.cancelled) { try await leaver.value }
+        body.leave(leaver)
         try append([9], to: body)
+        #expect(woken.withLock { $0 } == [1])
+        body.finish()
 
-        #expect(try await stayer.value == [9])
+        #expect(woken.withLock { $0 } == [1, 2])
     }
 
     @Test("of no bytes is complete and empty")
@@ -230,7 +224,7 @@ struct GrowingBodyTests {
         body.finish()
 
         #expect(try await body.read(at: 0, max: 1) == [])
-        #expect(body.stored?.count == 0)
+        #expect(body.content?.body.count == 0)
         #expect(body.content?.hash == ContentHash(of: []))
     }
 
@@ -272,5 +266,22 @@ extension PartialBody.PollResult {
     fileprivate var piece: StoredBody? {
         if case .piece(let piece) = self { return piece }
         return nil
+    }
+}
+
+extension PartialBody {
+    /// Reads up to `max` bytes as a connection does: by `poll`, again when that calls back; none at the end.
+    fileprivate func read(at offset: Int, max: Int) async throws -> [UInt8] {
+        while true {
+            let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
+            switch poll(at: offset, max: max, orWake: { wake.finish() }) {
+            case .piece(.bytes(let bytes)): return bytes
+            case .piece(.file(let file, let start, let length)):
+                return try file.readAll(from: start, count: Swift.min(max, Int(length)))
+            case .nothingYet: for await _ in wakes {}
+            case .end: return []
+            case .failed(let error): throw error
+            }
+        }
     }
 }

@@ -77,11 +77,10 @@ extension StoredBody {
     }
 }
 
-extension DiskLookUp {
-    /// The hit of a look-up, if any.
-    var hit: DiskHit? {
-        guard case .hit(let hit) = self else { return nil }
-        return hit
+extension DiskCache {
+    /// A look-up with what the kernel has in memory; nil if that is not enough.
+    func findCached(_ name: String, kind: EntryKind = .result) -> DiskHit? {
+        try? find(key(name), kind, name, .cached())
     }
 }
 

@@ -145,15 +145,12 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        guard case .hit(let hit) = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
+        do {
+            let hit = try #require(try disk.find(key("a"), .result, "a", .cached()))
+            #expect(try hit.body.readAll() == body)
+        } catch DiskCacheError.wouldBlock {
             // A file system that cannot answer from memory alone reports that for every entry.
-            guard case .wouldBlock = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
-                Issue.record("a miss")
-                return
-            }
-            return
         }
-        #expect(try hit.body.readAll() == body)
         await disk.close()
     }
 
@@ -164,10 +161,7 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        guard case .wouldBlock = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
-            Issue.record("checked at once")
-            return
-        }
+        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         await disk.close()
     }
@@ -231,7 +225,7 @@ struct DiskCacheTests {
         try await disk.save(record(lifetime: 1))
         try await disk.save(record(lifetime: 2))
 
-        #expect(disk.sourceRecordNow(for: key("source")) == nil)
+        #expect(disk.records.record(for: key("source")) == nil)
         #expect(await disk.sourceRecord(for: key("source"))?.freshnessLifetime == 2)
         #expect(disk.statistics.tally.records == 1)
         try await disk.removeAll(ofSource: key("source"))
@@ -244,13 +238,13 @@ struct DiskCacheTests {
     func cachesRecords() async throws {
         let first = try open()
         try await first.save(record())
-        #expect(first.sourceRecordNow(for: key("source")) == record())
+        #expect(first.records.record(for: key("source")) == record())
         await first.close()
 
         let second = try open()
-        #expect(second.sourceRecordNow(for: key("source")) == nil)
+        #expect(second.records.record(for: key("source")) == nil)
         #expect(await second.sourceRecord(for: key("source")) == record())
-        #expect(second.sourceRecordNow(for: key("source")) == record())
+        #expect(second.records.record(for: key("source")) == record())
         await second.close()
     }
 

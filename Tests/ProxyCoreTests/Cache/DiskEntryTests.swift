@@ -10,7 +10,7 @@ struct DiskEntryTests {
         let body = bytes(50)
         return DiskEntry(
             description: describe(text, kind: .original, body: body), bodyLength: 50,
-            bodyChecksum: Checksum.crc32c(body), snapshot: RecordSnapshot(of: record(), generation: 1))
+            bodyChecksum: Checksum.crc32c(body), record: StoredRecord(inFile: record(), generation: 1))
     }
 
     @Test("A header is read back as it was written", arguments: [0, 1, 39, 40, 41, 1_000, 65_536])
@@ -27,6 +27,25 @@ struct DiskEntryTests {
         for other in ["", text + "a", String(text.dropLast()) + "\u{1}"] where other != text {
             #expect(DiskEntry(header: header[...], expecting: other) == entry)
         }
+    }
+
+    @Test("A header of an earlier version is read, and has no record", arguments: [(1, 0), (2, 112)])
+    func earlierVersions(version: UInt8, space: Int) throws {
+        let header = entry().encoded()
+        let text = Array("key text".utf8)
+        let count = (152 + space + text.count + 63) / 64 * 64
+        var earlier = Array(header[..<152]) + [UInt8](repeating: 1, count: space) + text
+        earlier += [UInt8](repeating: 0, count: count - earlier.count)
+        earlier[8] = version
+        (earlier[12], earlier[13]) = (UInt8(count & 255), UInt8(count >> 8))
+        earlier.replaceSubrange(144..<148, with: [0, 0, 0, 0])
+        let checksum = Checksum.crc32c(earlier)
+        for place in 0..<4 { earlier[144 + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
+
+        let read = try #require(DiskEntry(header: earlier[...]))
+
+        #expect(read.description == entry().description && read.bodyOffset == count)
+        #expect(read.record(of: 1) == nil && entry().record(of: 1) != nil && entry().record(of: 2) == nil)
     }
 
     @Test("A header says how its result was made, in a field that earlier versions wrote as zero")

@@ -35,8 +35,8 @@ struct DiskRecordTests {
 
     /// The hit whose record is known from memory and its file; the same whether it may block or not.
     private func answer(_ disk: DiskCache, _ name: String = "a") async -> DiskHit? {
-        let cached = disk.lookUpCached(key(name), kind: .result, keyText: name).hit
-        let read = await disk.lookUpBlocking(key(name), kind: .result, keyText: name)
+        let cached = disk.findCached(name)
+        let read = await disk.findBlocking(key(name), .result, name)
         #expect(read?.record == cached?.record && read?.description == cached?.description)
         #expect(
             read?.checksum == cached?.checksum
@@ -51,19 +51,15 @@ struct DiskRecordTests {
         let ask = key("a")
 
         // Without openat2(2) the kernel does not tell what is in memory.
-        let found = try await LackingKernel.make(without: ["openat2"]) {
-            disk.lookUpCached(ask, kind: .result, keyText: "a")
-        }
-        guard case .wouldBlock = found else {
-            Issue.record("\(found)")
-            return
+        _ = try await LackingKernel.make(without: ["openat2"]) {
+            #expect(throws: DiskCacheError.wouldBlock) { try disk.find(ask, .result, "a", .cached()) }
         }
         let hits = disk.statistics.hits
-        let hit = try #require(await disk.lookUpBlocking(ask, kind: .result, keyText: "a"))
+        let hit = try #require(await disk.findBlocking(ask, .result, "a"))
         #expect(try hit.body.readAll() == body && hit.record?.responseTime == 1_000_000)
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
-        #expect(await disk.lookUpBlocking(ask, kind: .result, keyText: "b") == nil)
+        #expect(await disk.findBlocking(ask, .result, "b") == nil)
         await disk.close()
     }
 
@@ -232,43 +228,36 @@ struct DiskRecordTests {
         var inReadOnlyFolder = record("source")
         inReadOnlyFolder.directives.insert(.inReadOnlyFolder)
 
-        #expect(RecordSnapshot(of: inReadOnlyFolder, generation: 1) == nil)
+        #expect(StoredRecord(inFile: inReadOnlyFolder, generation: 1) == nil)
     }
 
-    @Test("A snapshot is read back as it was written; one of a wrong size is refused")
-    func snapshots() throws {
+    @Test("A file has a record unless that does not fit, or there is no generation")
+    func inFiles() throws {
         var long = record("source")
         long.lastModified = String(repeating: "x", count: 45)
-        #expect(
-            RecordSnapshot(of: long, generation: 1) == nil
-                && RecordSnapshot(of: record(), generation: 0) == nil)
-        let snapshot = try #require(RecordSnapshot(of: record(), generation: 7))
-        var writer = LittleEndianWriter()
-        snapshot.append(to: &writer)
+        #expect(StoredRecord(inFile: long, generation: 1) == nil)
+        #expect(StoredRecord(inFile: record(), generation: 0) == nil)
+        let stored = try #require(StoredRecord(inFile: record(), generation: 7))
+        let bytes = stored.encoded()
 
-        #expect(writer.bytes.count == RecordSnapshot.length)
-        #expect(RecordSnapshot(writer.bytes[...]) == snapshot)
-        #expect(RecordSnapshot([UInt8](repeating: 0, count: RecordSnapshot.length)[...]) == nil)
+        #expect(bytes.count <= StoredRecord.spaceInFile)
+        #expect(stored.record.entityTag == nil && stored.record.reuseFields.isEmpty)
+        #expect(StoredRecord(bytes[...], key: key("source"), keyText: "source") == stored)
+        let zeros = [UInt8](repeating: 0, count: StoredRecord.spaceInFile)
+        #expect(StoredRecord(zeros[...], key: key("source"), keyText: "source") == nil)
     }
 
     @Test(
-        "A snapshot contains the Date, which does not follow from age and response time (RFC 9110 §6.6.1)",
-        arguments: [2_000_000, -7, nil])
-    func snapshotDate(made: Int64?) throws {
+        "A file's record contains the Date, which does not follow from age and response time (RFC 9110 §6.6.1)",
+        arguments: [2_000_000, -7, 0, nil])
+    func dateInFile(made: Int64?) throws {
         var record = record("source")
         record.statedDate = made
-        let snapshot = try #require(RecordSnapshot(of: record, generation: 7))
-        var writer = LittleEndianWriter()
-        snapshot.append(to: &writer)
+        let bytes = try #require(StoredRecord(inFile: record, generation: 7)).encoded()
 
-        let description = describe("a", source: "source", body: body, storedAt: 1)
-        let read = try #require(RecordSnapshot(writer.bytes[...])).record(of: description)
+        let read = try #require(StoredRecord(bytes[...], key: record.key, keyText: "")).record
 
-        #expect(
-            read.generationTime == record.generationTime && read.generationTime == made ?? read.generationTime
-        )
-        record.statedDate = 0
-        #expect(RecordSnapshot(of: record, generation: 7) == nil)
+        #expect(read.statedDate == made && read.generationTime == record.generationTime)
     }
 
     @Test("A record is read back after a restart with every member")
@@ -293,17 +282,16 @@ struct DiskRecordTests {
     @Test(
         "A record's row that no daemon wrote is not a record",
         arguments: [
-            "contentHash = x'00'", "format = 'bmp'", "contentHash = 'text'", "freshnessLifetime = 'text'",
-            "responseTime = -9223372036854775807", "initialAge = 9223372036854775807", "byteCount = -1 << 62",
-            "staleIfError = 9223372036854775807", "directives = -1", "browserLifetime = 'text'",
-            "otherLifetime = 9",
+            "x'00'", "'text'", "zeroblob(300)", "substr(record, 1, 200)", recordWith(14, "63"),
+            recordWith(48, "ffffffffffffff7f"), recordWith(56, "0000000000000080"),
+            recordWith(72, "0000000000000080"), recordWith(88, "ffffffffffffff7f"),
         ])
     func alteredRow(change: String) async throws {
         var disk = try await open()
         try await disk.save(record("source"))
         await disk.close()
         let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
-        try await index.write { try $0.execute(sql: "UPDATE source SET \(change)") }
+        try await index.write { try $0.execute(sql: "UPDATE source SET record = \(change)") }
         try index.close()
         disk = try await open()
 
@@ -358,4 +346,10 @@ struct DiskRecordTests {
         #expect(!disk.mayLackLinks)
         await disk.close()
     }
+}
+
+/// The stored record with other bytes at a place.
+private func recordWith(_ place: Int, _ hex: String) -> String {
+    let end = place + hex.utf8.count / 2 + 1
+    return "CAST(substr(record, 1, \(place)) || x'\(hex)' || substr(record, \(end)) AS BLOB)"
 }

@@ -8,18 +8,18 @@ import Testing
 
 @Suite("A ping of the disk tier's writer")
 struct WriterPingTests {
-    @Test("A ping is accepted however many jobs wait, and the writer answers it before it sleeps")
-    func inbox() {
-        var inbox = WriteInbox(limit: 0, batchSize: 1)
+    @Test("A ping is answered although no job is accepted")
+    func withoutSpace() async throws {
+        let folder = try TemporaryDirectory()
+        let disk = try openDisk(folder, SteppedClock()) { $0.limits.maxWaitingWrites = 0 }
+        while !disk.statistics.isComplete { await Task.yield() }
+        let body = bytes(100)
 
-        #expect(inbox.addPing {} == true)
-        #expect(inbox.addPing {} == false)
-        #expect(!inbox.sleep().mayRest)
-        #expect(inbox.takePings().count == 2)
-        #expect(inbox.takePings().isEmpty)
-        #expect(inbox.sleep().mayRest)
-        #expect(inbox.close {})
-        #expect(inbox.addPing {} == nil)
+        await #expect(throws: DiskCacheError.overloaded) {
+            try await disk.store(describe("a", body: body), body: body)
+        }
+        await disk.ping()
+        await disk.close()
     }
 
     @Test("A writer that works answers a ping, one that is stuck does not")

@@ -205,11 +205,13 @@ struct HEIFItemsTests {
             Fixtures.grids.whole, Fixtures.limitedGrey, Fixtures.heic.clear, Fixtures.alphas.unturned,
             Fixtures.limitedColors.alpha,
         ] {
-            for end in 0..<file.count {
+            let isRead = (0...file.count).map { end in
                 Array(file[..<end]).withUnsafeBytes {
                     _ = (HEIFItems($0)?.gridsAreFilled, HEIFItems($0)?.levels, HEIFAlpha.completed($0))
+                    return HEIFItems($0) != nil
                 }
             }
+            #expect(isRead.first == false && isRead.last == true)
             for _ in 0..<2_000 {
                 var bytes = file
                 for _ in 0..<Int.random(in: 1...4, using: &random) {

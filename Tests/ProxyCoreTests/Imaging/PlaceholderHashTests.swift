@@ -48,7 +48,7 @@ struct PlaceholderHashTests {
         let bytes = ThumbHash.bytes(of: Self.picture(width, height, isOpaque: isOpaque))
 
         let text = wanted.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-        #expect(Base64URL.encode(bytes) == String(text))
+        #expect(Base64.encodeURL(bytes) == String(text))
     }
 
     @Test("The dominant colour is that of the largest visible area")

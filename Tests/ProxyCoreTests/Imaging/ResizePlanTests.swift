@@ -92,7 +92,7 @@ struct ResizePlanTests {
         let header = ImageHeader(
             format: .jpeg, size: PixelSize(width, height), frames: 1, hasAlpha: false, orientation: 1)
 
-        #expect(LoadShrink.strongest(for: header, needed: PixelSize(targetWidth, targetHeight)) == shrink)
+        #expect(JPEG.shrink(header, needed: PixelSize(targetWidth, targetHeight)) == shrink)
     }
 
     @Test("Gravity places a rectangle at sides, corners and around a focal point, never outside")

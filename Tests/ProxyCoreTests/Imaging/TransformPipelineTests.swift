@@ -109,18 +109,28 @@ struct TransformPipelineTests {
             ("blur:sigma=1=2", .invalidCharacter, "blur", nil, 12),
             ("resize:10x10:cover:gravity=smart,orient:1,orient:2", .repeated, "resize", "gravity", nil),
             ("orient:1,orient:2", .repeated, "orient", nil, 9),
-            ("crop:10x10:smart:x=1", .conflict(with: "x and y"), "crop", "gravity", 0),
-            ("resize:10x10:fill:smart", .conflict(with: "mode=fill"), "resize", "gravity", 0),
-            ("resize:10x10:x=5", .conflict(with: "mode=fit"), "resize", "x", 0),
-            ("resize:10x10:cover:bound=side", .conflict(with: "mode=cover"), "resize", "bound", 0),
+            ("crop:10x10:smart:x=1", .conflict(with: "x and y"), "crop", "gravity", 11),
+            (
+                "resize:10x10:fill:smart", .conflict(with: "mode=fill; only with cover, crop or auto"), "resize",
+                "gravity", 18
+            ),
+            (
+                "flip:h,resize:10x10:gravity=north",
+                .conflict(with: "mode=fit, the default; only with cover, crop or auto"), "resize", "gravity", 20
+            ),
+            (
+                "resize:10x10:x=5", .conflict(with: "mode=fit, the default; only with cover, crop or auto"),
+                "resize", "x", 13
+            ),
+            ("resize:10x10:cover:bound=side", .conflict(with: "mode=cover"), "resize", "bound", 19),
             ("resize:mode=cover", .missing, "resize", "size", 0),
             (
                 "crop:10x10:focal:px=1", .malformed(expected: "both px and py, with gravity=focal"), "crop",
-                "px", 0
+                "px", 17
             ),
-            ("extend:9x9:fx=0.5", .conflict(with: "gravity other than focal and share"), "extend", "fx", 0),
-            ("watermark:logo:scale=0.5:width=1", .conflict(with: "scale"), "watermark", "width", 0),
-            ("crop:10x10:fx=0.5", .conflict(with: "gravity=center"), "crop", "fx", 0),
+            ("extend:9x9:fx=0.5", .conflict(with: "gravity other than focal and share"), "extend", "fx", 11),
+            ("watermark:logo:scale=0.5:width=1", .conflict(with: "scale"), "watermark", "width", 25),
+            ("crop:10x10:fx=0.5", .conflict(with: "gravity=center"), "crop", "fx", 11),
         ] as [(String, TransformError.Problem, String?, String?, Int?)])
     func errors(
         text: String, problem: TransformError.Problem, operation: String?, parameter: String?, position: Int?

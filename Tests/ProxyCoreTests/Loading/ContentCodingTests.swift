@@ -157,7 +157,7 @@ struct ContentCodingTests {
         #expect(receiver.head?.status == 304)
     }
 
-    @Test("counts the received and the decoded bytes")
+    @Test("counts the decoded bytes")
     func counts() async throws {
         let fixture = try LoaderFixture()
         let zeros = [UInt8](repeating: 0, count: 100_000)
@@ -166,7 +166,6 @@ struct ContentCodingTests {
         let summary = try await fixture.load("/a")
 
         #expect(summary.byteCount == zeros.count)
-        #expect(fixture.loader.statistics.bytes == Packed.gzip(zeros).count)
     }
 
     @Test(

@@ -20,9 +20,8 @@ struct CurlLoaderRedirectTests {
         fixture.origin.route("/end", .body([5]))
         let receiver = CollectingReceiver()
 
-        let summary = try await fixture.load("/a/b", into: receiver)
+        try await fixture.load("/a/b", into: receiver)
 
-        #expect(summary.redirects == 2)
         #expect(receiver.head?.status == 200)
         #expect(receiver.bytes == [5])
         #expect(fixture.origin.log.requests.map(\.target) == ["/a/b", "/c%20d?e", "/end"])
@@ -155,9 +154,11 @@ struct CurlLoaderRedirectTests {
         let head = OriginAnswer.head(302, [("Location", "/end"), ("Transfer-Encoding", "chunked")])
         fixture.origin.route("/a", OriginAnswer([.send(head), .stall]))
         fixture.origin.route("/end", .body([1]))
+        let receiver = CollectingReceiver()
 
-        try await fixture.load("/a")
+        try await fixture.load("/a", into: receiver)
 
         await fixture.origin.waitForDepartures("/a")
+        #expect(receiver.bytes == [1])
     }
 }

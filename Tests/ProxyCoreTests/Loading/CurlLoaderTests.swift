@@ -31,8 +31,6 @@ struct CurlLoaderTests {
         #expect(head.requestTime > 1_500_000_000)
         #expect(receiver.bytes == picture)
         #expect(summary.byteCount == picture.count)
-        #expect(!summary.reusedConnection)
-        #expect(summary.redirects == 0)
     }
 
     @Test("sends constant fields, and uses no settings of the environment")
@@ -139,8 +137,8 @@ struct CurlLoaderTests {
         fixture.origin.route("/a", .body(picture))
 
         for index in 0..<5 {
-            let summary = try await fixture.load("/a")
-            #expect(summary.reusedConnection == (index > 0))
+            try await fixture.load("/a")
+            #expect(fixture.loader.statistics.reusedConnections == index)
         }
         await #expect(throws: LoadError.status(404, retryAfter: nil)) { try await fixture.load("/missing") }
         try await fixture.load("/a")

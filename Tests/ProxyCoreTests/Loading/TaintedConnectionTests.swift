@@ -123,21 +123,6 @@ struct TaintedConnectionTests {
         #expect(fixture.loader.statistics.taintedConnections == 0)
     }
 
-    @Test("is remembered for its origin as long as configured, and for a bounded number of origins")
-    func remembers() {
-        func origin(_ port: Int) -> SourceURL.Origin { .init(scheme: "http", host: "a.example", port: port) }
-        let now = ContinuousClock.now
-        var distrusted = DistrustedOrigins()
-
-        for port in 1...(DistrustedOrigins.most + 1) {
-            distrusted.add(origin(port), until: now + .seconds(port))
-        }
-
-        let moments = [(1, 0), (2, 1), (2, 2), (DistrustedOrigins.most + 1, 2)]
-        let answers = moments.map { distrusted.contains(origin($0.0), at: now + .seconds($0.1)) }
-        #expect(answers == [false, true, false, true])
-    }
-
     @Test("is not reused over TLS, where the bytes may already have been read and decrypted")
     func secure() async throws {
         let origin = try TLSConversation()

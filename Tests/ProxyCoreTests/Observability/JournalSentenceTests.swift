@@ -67,6 +67,6 @@ struct JournalSentenceTests {
 
         #expect(reason.text.utf8.count == FailureReason.maxBytes)
         #expect(reason.byteCount == FailureReason.maxBytes)
-        #expect(PipelineError.tlsFailed(reason) == .tlsFailed())
+        #expect(PipelineError.tlsFailed.because(reason) == .tlsFailed)
     }
 }

@@ -47,16 +47,16 @@ struct MetricsTests {
 
     @Test("Every combination of labels has a number of its own")
     func labelNumbers() {
-        typealias Labels = LabelPair<LabelPair<Metric.Tier, Metric.Kind>, Metric.LookUp>
-        let all = Metric.Tier.allCases.flatMap { tier in
-            Metric.Kind.allCases.flatMap { kind in
-                Metric.LookUp.allCases.map { Labels(LabelPair(tier, kind), $0) }
+        typealias Labels = LabelPair<LabelPair<Metric.Flight, Metric.Phase>, Metric.Improvement>
+        let all = Metric.Flight.allCases.flatMap { flight in
+            Metric.Phase.allCases.flatMap { phase in
+                Metric.Improvement.allCases.map { Labels(LabelPair(flight, phase), $0) }
             }
         }
 
         #expect(all.map(\.index) == Array(0..<Labels.count))
-        #expect(all.map { Labels.values(at: $0.index) }.last == ["disk", "result", "miss"])
-        #expect(Labels.names == ["tier", "kind", "outcome"])
+        #expect(all.map { Labels.values(at: $0.index) }.last == ["transform", "body", "refused"])
+        #expect(Labels.names == ["flight", "phase", "outcome"])
     }
 
     @Test("A duration goes into the first bucket whose bound is not below it")
@@ -111,10 +111,9 @@ struct MetricsTests {
         }
     }
 
-    @Test("Formats and failure classes have the names that their modules use")
-    func namesOfOtherRooms() {
+    @Test("Formats have the names that their module uses")
+    func namesOfOtherModules() {
         #expect(ImageFormat.allCases.allSatisfy { Metric.Format(named: $0.rawValue) != .none })
         #expect(Metric.Format(named: "bmp") == .none)
-        #expect(Metric.Failure.allCases.map(\.label).contains("not_an_image"))
     }
 }

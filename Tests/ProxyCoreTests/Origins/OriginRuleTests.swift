@@ -202,24 +202,6 @@ struct OriginRuleTests {
         #expect(!rewrite.isBelow(try url("http://bucket.internal:9000/c")))
     }
 
-    @Test("decodes base64 in any pieces, in both alphabets, with or without padding (RFC 4648)")
-    func base64() throws {
-        let bytes = (0..<256).map { UInt8($0) }
-        let text = Base64.encode(bytes)
-
-        for size in [1, 2, 3, 5, 7, 400] {
-            #expect(Self.decode(text, in: size) == bytes)
-            #expect(Self.decode(text.replacing("+", with: "-").replacing("/", with: "_"), in: size) == bytes)
-        }
-        #expect(Self.decode(text.replacing("=", with: ""), in: 11) == bytes)
-        #expect(Self.decode("aG\r\nVs bG8=\n", in: 2) == Array("hello".utf8))
-        #expect(
-            ["", "f", "fo", "foo"].map { Base64.encode(Array($0.utf8)) } == ["", "Zg==", "Zm8=", "Zm9v"])
-        for bad in ["a", "a===", "aGVsbG8=x", "aGVs*G8=", "aGVsbG8==", "=aaa"] {
-            #expect(Self.decode(bad, in: 3) == nil, "\(bad)")
-        }
-    }
-
     @Test("overrides lifetimes as configured, but not whether a response may be stored")
     func lifetimes() throws {
         let override = try rules({
@@ -263,19 +245,6 @@ struct OriginRuleTests {
 
         #expect(rule.credentials.fields.map(\.value.text) == ["open sesame", "Bearer open sesame"])
         #expect(!"\(rules) \(rule) \(rule.credentials) \(configuration) \(dumped)".contains("sesame"))
-    }
-
-    private static func decode(_ text: String, in size: Int) -> [UInt8]? {
-        let bytes = Array(text.utf8)
-        var decoder = Base64()
-        var decoded: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: size) {
-            let piece = Array(bytes[start..<min(start + size, bytes.count)])
-            guard let some = piece.withUnsafeBytes({ decoder.decode($0) }) else { return nil }
-            decoded += some
-        }
-        guard let rest = decoder.finish() else { return nil }
-        return decoded + rest
     }
 
     private func url(_ text: String) throws -> SourceURL { try SourceURL(parsing: text) }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Freshness
+@testable import Origins
 @testable import Pipeline
 
 @Suite("Clients' cache directives, with a real origin and an injected clock")
@@ -91,9 +92,15 @@ struct ClientDirectiveTests {
         #expect(try await fixture.get("/a.jpg", asking: "max-age=0").record.freshnessLifetime == 60)
     }
 
-    @Test("A private response is sent to those that waited when its head came, and to no later request")
-    func unshareable() async throws {
+    @Test(
+        "A private response is sent to those that waited when its head came, and to no later request",
+        .timeLimit(.minutes(5)), arguments: [false, true])
+    func unshareable(isEncodedAnew: Bool) async throws {
         let fixture = try PipelineFixture()
+        var rule = OriginRuleConfiguration()
+        rule.match = ["http://*"]
+        rule.reencode = isEncodedAnew
+        let rules = try OriginRules([rule], secrets: .checking)
         let gate = OriginGate()
         let head = OriginAnswer.head(
             200, [("Content-Length", "\(Fixtures.photo.count)"), ("Cache-Control", "private, max-age=60")])
@@ -106,15 +113,17 @@ struct ClientDirectiveTests {
                 ]),
                 .body(Fixtures.photo(number: 2), fields: [("Cache-Control", "private")]),
             ])
-        async let first = fixture.get("/a.jpg")
+        let request = try fixture.request("/a.jpg", rules: rules)
+        async let first = fixture.pipeline.response(for: request)
         await fixture.origin.waitForRequests("/a.jpg")
         while fixture.pipeline.taskCounts.fetches > 0 { await Task.yield() }
 
-        let second = try await fixture.get("/a.jpg")
+        let second = try await fixture.pipeline.response(for: request)
         gate.open()
 
-        #expect(try second.bytes == Fixtures.photo(number: 2))
-        #expect(try await first.bytes == Fixtures.photo)
+        let (early, late) = (try await first.bytes, try second.bytes)
+        // Both files hold the same picture, so encoded anew they are equal; a request that joins never gets here.
+        if !isEncodedAnew { #expect((early, late) == (Fixtures.photo, Fixtures.photo(number: 2))) }
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 }

@@ -24,7 +24,7 @@ struct FailureMemoryTests {
     @Test(
         "A failure that a retry may heal is not remembered",
         arguments: [
-            PipelineError.upstreamConnectTimeout(), .upstreamUnreachable(), .upstreamIncomplete(), .queueFull,
+            PipelineError.upstreamConnectTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
             .queueTimeout,
             .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: nil),
             .emptyResult,
@@ -131,11 +131,11 @@ struct FailureMemoryTests {
 
     @Test("Few sources are checked at once, and a bounded number of those that decoded is remembered")
     func boundedVerifications() {
-        var verifications = Verifications(capacity: 2)
+        var verifications = SourceLimiter(limit: 8, capacity: 2)
         let sources = (0..<20).map { CacheKey(canonicalText: "source \($0)") }
 
         let begun = sources.filter { verifications.begin($0, at: 0) }
-        for source in begun { verifications.end(source, soundUntil: 10) }
+        for source in begun { verifications.end(source, restingFor: 10, at: 0) }
         let again = begun.filter { verifications.begin($0, at: 0) }
 
         #expect(begun == Array(sources.prefix(8)))

@@ -40,7 +40,7 @@ struct IntermediateTests {
 
     private func stored(_ fixture: PipelineFixture) async throws -> [EntryKind] {
         let key = try fixture.request("/a.jpg").sourceKey
-        return try await fixture.pipeline.tiers.disk.list(ofSource: key, limit: 100).map(\.kind)
+        return try await fixture.pipeline.tiers.disk.list(ofSource: key, limit: 100).map(\.id.kind)
             .sorted { $0.rawValue < $1.rawValue }
     }
 
@@ -194,17 +194,6 @@ struct IntermediateTests {
         #expect(
             off.size(for: .init(format: .jpeg, width: 4_000, height: 3_000, frames: 1, hasAlpha: false))
                 == nil)
-    }
-
-    @Test("The first size is recorded for a bounded number of originals")
-    func firstSizes() {
-        var firstSizes = FirstSizeTable(capacity: 3)
-        let original = Rendition.SourceFacts(format: .jpeg, width: 9, height: 9, frames: 1, hasAlpha: false)
-        let keys = (0..<5).map { CacheKey(high: 0, low: $0) }
-        for key in keys { firstSizes.note(original, key) }
-        firstSizes.note(original, keys[4])
-
-        #expect(keys.map { firstSizes.original($0) != nil } == [false, false, true, true, true])
     }
 
     @Test("Alpha and orientation are kept in an intermediate")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import TestSupport
 import Testing
 
@@ -115,7 +116,7 @@ struct KeepingTests {
                 guard case .file(let file, _, _) = try await Self.stored(request, on: disk)?.body else {
                     return nil
                 }
-                return try disk.parts.folder.status(of: file).identity
+                return try file.status().identity
             }
             let before = try #require(try await identity())
             #expect(!disk.parts.secured.contains(before))
@@ -181,7 +182,7 @@ struct KeepingTests {
             let answer = try await fixture.get("/a.jpg", parameters, asking: "only-if-cached")
             #expect(answer.provenance == .stale(.whileRevalidating))
         }
-        #expect(fixture.pipeline.refreshCount == 0)
+        #expect(fixture.pipeline.refreshes.withLock(\.count) == 0)
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 

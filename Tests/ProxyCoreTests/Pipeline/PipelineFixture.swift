@@ -10,6 +10,7 @@ import TestSupport
 @testable import Imaging
 @testable import Loading
 @testable import Observability
+@testable import Origins
 @testable import Pipeline
 @testable import Primitives
 @testable import Rendering
@@ -80,14 +81,18 @@ final class PipelineFixture: Sendable {
     }
 
     /// A request for a path of the origin, by default untransformed.
-    func request(_ path: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest {
-        try request(absolute: origin.url(path), parameters, accept: accept)
+    func request(
+        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+    ) throws -> ImageRequest {
+        try request(absolute: origin.url(path), parameters, accept: accept, rules: rules)
     }
 
     /// A request for any source.
-    func request(absolute url: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest
-    {
+    func request(
+        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+    ) throws -> ImageRequest {
         var policy = RequestPolicy(sources: .unrestricted)
+        policy.origins = rules
         policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
@@ -124,7 +129,7 @@ final class PipelineFixture: Sendable {
 
     /// Waits until no refresh is in progress.
     func refreshed() async {
-        while pipeline.refreshCount > 0 { await Task.yield() }
+        while pipeline.refreshes.withLock({ $0.count }) > 0 { await Task.yield() }
     }
 }
 

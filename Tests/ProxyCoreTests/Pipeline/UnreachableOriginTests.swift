@@ -27,7 +27,7 @@ struct UnreachableOriginTests {
 
         for _ in 0..<5 {
             let answer = try await fixture.get("/a.jpg")
-            #expect(answer.provenance == .stale(.onError(.upstreamUnreachable(), wasAsked: true)))
+            #expect(answer.provenance == .stale(.onError(.upstreamUnreachable, wasAsked: true)))
         }
         let refused = try await fixture.get("/a.jpg")
         let elsewhere = await #expect(throws: PipelineError.self) { try await fixture.get("/b.jpg") }
@@ -46,7 +46,7 @@ struct UnreachableOriginTests {
         }
         #expect(elsewhere?.row.code == "host_unavailable")
         #expect((1...600).contains(elsewhere?.retryAfter ?? 0))
-        #expect(probe.provenance == .stale(.onError(.upstreamUnreachable(), wasAsked: true)))
+        #expect(probe.provenance == .stale(.onError(.upstreamUnreachable, wasAsked: true)))
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct UnreachableOriginTests {
 
         for number in 0..<24 {
             await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(number % 4)))) {
-                await #expect(throws: PipelineError.upstreamDisconnected()) {
+                await #expect(throws: PipelineError.upstreamDisconnected) {
                     try await fixture.get("/\(number)")
                 }
             }
@@ -79,7 +79,7 @@ struct UnreachableOriginTests {
         for number in 0..<8 {
             for client in 1...3 {
                 await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(client)))) {
-                    await #expect(throws: PipelineError.upstreamTimeout()) {
+                    await #expect(throws: PipelineError.upstreamTimeout) {
                         try await fixture.get("/\(number)")
                     }
                 }
@@ -90,7 +90,7 @@ struct UnreachableOriginTests {
 
         #expect(fixture.failures.openHosts == 0)
         fixture.clock.advance(by: 10)
-        await #expect(throws: PipelineError.upstreamTimeout()) { try await fixture.get("/0") }
+        await #expect(throws: PipelineError.upstreamTimeout) { try await fixture.get("/0") }
         await fixture.origin.waitForRequests("/0", count: 2)
     }
 
@@ -99,7 +99,7 @@ struct UnreachableOriginTests {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", inTurn: [OriginAnswer([.reset]), .body(Fixtures.photo)])
         for _ in 0..<3 {
-            await #expect(throws: PipelineError.upstreamDisconnected()) { try await fixture.get("/a.jpg") }
+            await #expect(throws: PipelineError.upstreamDisconnected) { try await fixture.get("/a.jpg") }
         }
         #expect(fixture.origin.count("/a.jpg") == 1)
 

@@ -76,6 +76,17 @@ struct EvictionRingTests {
         #expect(ring.count == 2 && ring.cost == 35)
     }
 
+    @Test("A bounded store replaces a value in place, and evicts another one for a new key")
+    func storesWithinCapacity() {
+        var ring = EvictionRing<Int, Int>(scanLimit: 8)
+        for key in 0..<5 { ring.store(key, for: key, capacity: 3) }
+        ring.store(40, for: 4, capacity: 3)
+
+        #expect((0..<5).map { ring.peek($0) } == [nil, nil, 2, 3, 40])
+        ring.shrink(to: 1)
+        #expect(ring.count == 1)
+    }
+
     @Test("Any order of insertions, look-ups, removals and evictions keeps count and cost right")
     func staysConsistent() {
         var ring = EvictionRing<Int, Int>(scanLimit: 8)

@@ -18,6 +18,11 @@ struct ExplanationTests {
         #expect(text.hasPrefix("?[2J??aaa"))
     }
 
+    @Test("A line break at the end goes, one inside is a space")
+    func lines() {
+        #expect(Explanation("VipsJpeg: broken\nsource: short\n").text == "VipsJpeg: broken source: short")
+    }
+
     @Test("A short text is decoded as it was encoded")
     func short() throws {
         let sent = try JSONEncoder().encode([Explanation("limits.frames is 10")])

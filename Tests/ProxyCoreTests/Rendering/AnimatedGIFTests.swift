@@ -107,13 +107,13 @@ struct AnimatedGIFTests {
         let source = try openedSource(bytes)
 
         let header = try VipsCoder.header(of: source, as: .gif)
-        let timing = try VipsCoder.timing(of: source, as: .gif)
+        let timing = try GIF.timing(of: source)
         let written = try await rendered(bytes, "flip:h", as: .explicit(.gif))
         let second = try await rendered(bytes) { $0.frame = 1 }.picture
 
         #expect(header.hasAlpha && header.frames == 2 && header.size == PixelSize(8, 4))
         #expect(timing.delays == [70, 70])
-        let again = try VipsCoder.timing(of: openedSource(written.bytes), as: .gif)
+        let again = try GIF.timing(of: openedSource(written.bytes))
         #expect(again.delays == [70, 70] && again.loop == timing.loop)
         #expect(second[0, 0] == [0, 255, 0, 255] && second[7, 3][3] == 0)
     }

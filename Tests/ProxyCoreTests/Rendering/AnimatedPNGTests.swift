@@ -92,7 +92,7 @@ struct AnimatedPNGTests {
         #expect(picture[3, 16 + 3] == Self.nothing, "the second frame's place is cleared")
         #expect(picture[9, 16 + 5] == Self.green)
         let source = try openedSource(result.bytes)
-        let timing = try VipsCoder.timing(of: source, as: .webp)
+        let timing = try WebP.timing(of: source)
         #expect(timing == AnimationTiming(delays: [100, 250, 30], loop: 3))
     }
 

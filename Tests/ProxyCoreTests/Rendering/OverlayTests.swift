@@ -161,7 +161,7 @@ struct OverlayTests {
     @Test("Long text is broken into lines, and markup is drawn literally")
     func lines() async throws {
         let bytes = try TestPicture.plain(120, 200, [255, 255, 255]).encoded(as: .png)
-        let content = Base64URL.encode("<b>a & b</b>\nÄ".utf8)
+        let content = Base64.encodeURL("<b>a & b</b>\nÄ".utf8)
 
         let short = try await rendered(bytes, "text:word:20").picture
         let long = try await rendered(bytes, "text:word_word_word_word_word_word:20").picture
@@ -183,7 +183,7 @@ struct OverlayTests {
             try await rendered(bytes, "text:" + String(repeating: "m", count: 500) + ":2000")
         }
         await #expect(throws: RenderError.emptyResult("")) {
-            try await rendered(bytes, "text:text64=" + Base64URL.encode("\u{200B}".utf8))
+            try await rendered(bytes, "text:text64=" + Base64.encodeURL("\u{200B}".utf8))
         }
     }
 }

@@ -22,7 +22,7 @@ struct ImageRequestParserTests {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
             policy: policy)
-        let field = Array(accept.map(\.row.mediaType).joined(separator: ",").utf8)
+        let field = Array(accept.map { $0.row.mediaType }.joined(separator: ",").utf8)
         let screen = hint.map { ImageRequestParser.ScreenHint(ratio: $0) }
         return try parser.parse(query: Array(query.utf8), isSigned: isSigned, dpr: screen) {
             field.withUnsafeBytes {
@@ -284,7 +284,9 @@ struct ImageRequestParserTests {
                 "\(url)&format=jxl",
                 .invalidParameter(
                     name: "format", position: 0,
-                    reason: "must be one of auto, source, jpeg, png, webp, avif, gif, tiff")
+                    reason:
+                        "must be one of auto, source, jpeg, png, webp, avif, gif, tiff; jxl only where formats.decode names it"
+                )
             ),
             (
                 "\(url)&transform=resize:60x,watermark:logo",

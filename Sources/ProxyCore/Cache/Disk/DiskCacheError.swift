@@ -70,6 +70,14 @@ extension DiskCacheError {
         }
     }
 
+    /// Whether a new index made from the files would repair it.
+    var isIndexUnusable: Bool {
+        switch self {
+        case .index, .brokenIndex: true
+        default: false
+        }
+    }
+
     /// Whether only one file or folder may be at fault, and the next one is sound: another user's, immutable,
     /// or on a bad block.
     var isOfOneFile: Bool {

@@ -12,31 +12,26 @@ package struct DiskTally: Sendable, Equatable {
         package var bytes: Int64 = 0
     }
 
-    private var amounts: InlineArray<4, Amount> = .init(repeating: Amount())
+    private var amounts = [Amount](repeating: Amount(), count: EntryKind.allCases.count)
     /// Source records.
     package var records = 0
     /// Entries that replaced an earlier one; only in a change.
     var replaced = 0
 
     /// Bytes of the disk that all entries' files take.
-    package var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
+    package var bytes: Int64 { amounts.reduce(0) { $0 + $1.bytes } }
     /// All entries.
-    package var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
-    /// Bytes as origins sent them.
-    package var originals: Amount { self[.original] }
+    package var entries: Int { amounts.reduce(0) { $0 + $1.entries } }
     /// Bytes made from them.
     package var results: Amount { self[.result] }
 
     /// The amount of one kind.
-    package private(set) subscript(kind: EntryKind) -> Amount {
-        get { amounts[Int(kind.rawValue) - 1] }
-        set { amounts[Int(kind.rawValue) - 1] = newValue }
-    }
+    package subscript(kind: EntryKind) -> Amount { amounts[Int(kind.rawValue) - 1] }
 
     /// Records that entries were added (or removed, with negative numbers).
     mutating func add(entries: Int, bytes: Int64, of kind: EntryKind) {
-        self[kind].entries += entries
-        self[kind].bytes += bytes
+        amounts[Int(kind.rawValue) - 1].entries += entries
+        amounts[Int(kind.rawValue) - 1].bytes += bytes
     }
 
     /// Adds a change.
@@ -46,67 +41,61 @@ package struct DiskTally: Sendable, Equatable {
         }
         left.records += right.records
     }
+}
 
-    /// Whether both contain as much.
-    package static func == (left: DiskTally, right: DiskTally) -> Bool {
-        EntryKind.allCases.allSatisfy { left[$0] == right[$0] } && left.records == right.records
-            && left.replaced == right.replaced
+extension DiskCache {
+    /// The tier's contents and counters since it was opened.
+    package struct Statistics: Sendable {
+        /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
+        package var tally = DiskTally()
+        /// Bytes of the disk that the index, the folders and other files take in addition to the entries.
+        package var overheadBytes: Int64 = 0
+        /// Whether all that was on disk at the start has been counted.
+        package var isComplete = false
+        /// Whether the folder is or was scanned, because the index might not know all files at the start.
+        package var wasScanned = false
+        /// Look-ups that found an entry, by kind.
+        package var hits: [EntryKind: Int] = [:]
+        /// Look-ups that found none, by kind.
+        package var misses: [EntryKind: Int] = [:]
+        /// Entries that were removed, by reason.
+        package var evictions: [EvictionReason: Int] = [:]
+        /// Files whose bytes were not those that were stored.
+        package var corrupt = 0
+        /// Changes that failed.
+        package var writeErrors = 0
+        /// Look-ups that failed.
+        package var readErrors = 0
     }
 }
 
 /// What the disk tier has counted since it was opened. Safe from any thread.
 final class DiskCounters: Sendable {
-    /// The counts, and the tally: until everything has been counted, how it has changed.
-    struct Counts {
-        var tally = DiskTally()
-        /// Entries that were removed, by reason.
-        var evictions: [EvictionReason: Int] = [:]
-        /// Files whose bytes were not those that were stored.
-        var corrupt = 0
-        /// Changes that failed.
-        var writeErrors = 0
-        /// Look-ups that failed.
-        var readErrors = 0
-        var hits: [EntryKind: Int] = [:]
-        var misses: [EntryKind: Int] = [:]
-    }
+    private let counts = Mutex(DiskCache.Statistics())
 
-    private let counts = Mutex(Counts())
-
-    /// All counts.
-    var all: Counts { counts.withLock { $0 } }
+    /// All that is counted here.
+    var all: DiskCache.Statistics { counts.withLock { $0 } }
 
     /// What the tier contains.
     var tally: DiskTally { counts.withLock { $0.tally } }
 
+    /// Changes some counts.
+    func update(_ change: (inout DiskCache.Statistics) -> Void) { counts.withLock { change(&$0) } }
+
     /// Adds a change of the tally.
     func add(_ change: DiskTally) {
-        counts.withLock { counts in
-            counts.tally += change
-            if change.replaced > 0 { counts.evictions[.replaced, default: 0] += change.replaced }
-        }
+        update { $0.tally += change }
+        evicted(change.replaced, because: .replaced)
     }
 
-    /// Sets the tally to nothing.
-    func resetTally() { counts.withLock { $0.tally = DiskTally() } }
-
     /// Counts entries that were removed.
-    func evicted(_ count: Int = 1, because reason: EvictionReason) {
+    func evicted(_ count: Int, because reason: EvictionReason) {
         guard count > 0 else { return }
-        counts.withLock { counts in
+        update { counts in
             counts.evictions[reason, default: 0] += count
             if reason == .corrupt { counts.corrupt += count }
         }
     }
-
-    /// Counts a damaged file of a read-only folder.
-    func foundCorrupt() { counts.withLock { $0.corrupt += 1 } }
-
-    /// Counts changes that failed.
-    func failedToWrite(_ count: Int = 1) { counts.withLock { $0.writeErrors += count } }
-
-    /// Counts a look-up that failed.
-    func failedToRead() { counts.withLock { $0.readErrors += 1 } }
 
     /// Hot path: counts a look-up.
     func lookedUp(_ kind: EntryKind, isHit: Bool) {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bodies
+import Freshness
 import Imaging
 import Primitives
 
 /// What stands before the body in an entry's file: everything that is known of it, so that the file needs no index.
 ///
-/// Version 2, integers least significant byte first; version 1 lacks the snapshot, its text begins at 152:
+/// Version 3, integers least significant byte first; version 1 lacks the record, version 2 has another one of 112 bytes, which
+/// counts as none:
 ///
 ///       0  "imgentry"                     56  SHA-256 of the source (32)   136  length of the key's text (4)
 ///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
 ///      10  kind (1), format (1)          120  width, height (4, 4)         144  CRC32C of bytes 0 ..< body, with
 ///      12  where the body begins (4)     128  stored at (8)                     this field as 0 (4)
 ///      16  length of the body (8)                                          148  stage (4): how it was made, 0 for final
-///      24  key, source's key (16, 16)                                      152  snapshot of the source's record (112)
-///                                                                          264  the key's text, then zeros up to the body
+///      24  key, source's key (16, 16)                                      152  the source's record (216), or zeros
+///                                                                          368  the key's text, then zeros up to the body
 ///
 /// The body ends the file. Whatever of this does not hold exactly makes the file invalid as a whole. Pure.
 struct DiskEntry: Equatable {
@@ -24,23 +26,22 @@ struct DiskEntry: Equatable {
     let bodyLength: Int64
     /// The CRC32C of the body.
     let bodyChecksum: UInt32
-    /// The source's record when the entry was stored, if it is included.
-    let snapshot: RecordSnapshot?
+    /// The source's record when the entry was stored, as `StoredRecord` encodes it; zeros for none.
+    private let recordBytes: ArraySlice<UInt8>
     /// Where the body begins, in bytes.
     let bodyOffset: Int64
 
     /// The length of the whole file in bytes.
     var fileLength: Int64 { bodyOffset + bodyLength }
 
-    /// The length of everything before the key's text in version 1, and before the snapshot; in bytes.
+    /// The length of everything before the key's text in version 1, and before the record; in bytes.
     static let fixedLength = 152
     /// The maximum length of a key's text, in bytes.
     static let maxKeyTextLength = 64 << 10
 
     /// "imgentry", as it is read.
     private static let magicNumber: UInt64 = 0x7972_746E_6567_6D69
-    private static let version: UInt16 = 2
-    private static let versionWithoutSnapshot: UInt16 = 1
+    private static let version: UInt16 = 3
     private static let checksumPlace = 144
     private static let alignment = 64
 
@@ -48,7 +49,8 @@ struct DiskEntry: Equatable {
     static func bodyOffset(keyText: String) -> Int64? {
         let length = keyText.utf8.count
         guard length <= maxKeyTextLength else { return nil }
-        return Int64((fixedLength + RecordSnapshot.length + length + alignment - 1) / alignment * alignment)
+        return Int64(
+            (fixedLength + StoredRecord.spaceInFile + length + alignment - 1) / alignment * alignment)
     }
 
     // MARK: - Writing
@@ -59,7 +61,7 @@ struct DiskEntry: Equatable {
         writer.append(Self.magicNumber)
         writer.append(Self.version)
         writer.append(description.kind.rawValue)
-        writer.append(description.format.storedCode)
+        writer.append(description.format.row.storedCode)
         writer.append(UInt32(bodyOffset))
         writer.append(bodyLength)
         writer.append(description.key)
@@ -73,8 +75,8 @@ struct DiskEntry: Equatable {
         writer.append(bodyChecksum)
         writer.append(UInt32(0))
         writer.append(UInt32(description.stage.rawValue))
-        if let snapshot { snapshot.append(to: &writer) }
-        writer.pad(to: Self.fixedLength + RecordSnapshot.length)
+        writer.append(contentsOf: recordBytes)
+        writer.pad(to: Self.fixedLength + StoredRecord.spaceInFile)
         writer.append(contentsOf: description.keyText.utf8)
         writer.pad(to: Int(bodyOffset))
         writer.overwrite(Checksum.crc32c(writer.bytes), at: Self.checksumPlace)
@@ -89,7 +91,7 @@ struct DiskEntry: Equatable {
         guard bytes.count >= fixedLength, reader.integer(UInt64.self) == magicNumber,
             reader.integer(UInt32.self) != nil, let offset = reader.integer(UInt32.self)
         else { return nil }
-        let longest = fixedLength + RecordSnapshot.length + maxKeyTextLength + alignment
+        let longest = fixedLength + StoredRecord.spaceInFile + maxKeyTextLength + alignment
         return (fixedLength...longest).contains(Int(offset)) ? Int(offset) : nil
     }
 
@@ -119,29 +121,37 @@ struct DiskEntry: Equatable {
 
     /// Creates the header of a body.
     init(
-        description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32,
-        snapshot: RecordSnapshot? = nil
+        description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32, record: StoredRecord? = nil
     ) {
+        var bytes = record?.encoded() ?? []
+        bytes += [UInt8](repeating: 0, count: StoredRecord.spaceInFile - bytes.count)
         let offset = Self.bodyOffset(keyText: description.keyText) ?? 0
-        self.init(description, bodyLength, bodyChecksum, snapshot, bodyOffset: offset)
+        self.init(description, bodyLength, bodyChecksum, bytes[...], bodyOffset: offset)
     }
 
     private init(
         _ description: EntryDescription, _ bodyLength: Int64, _ bodyChecksum: UInt32,
-        _ snapshot: RecordSnapshot?,
-        bodyOffset: Int64
+        _ recordBytes: ArraySlice<UInt8>, bodyOffset: Int64
     ) {
         self.description = description
         self.bodyLength = bodyLength
         self.bodyChecksum = bodyChecksum
-        self.snapshot = snapshot
+        self.recordBytes = recordBytes
         self.bodyOffset = bodyOffset
+    }
+
+    /// The source's record, if the file has one of this generation: without entity tag, fields for a 304 and, of a result, the
+    /// source's text.
+    func record(of generation: UInt32) -> SourceRecord? {
+        guard generation != 0, StoredRecord.generation(of: recordBytes) == generation else { return nil }
+        let text = description.kind == .original ? description.keyText : ""
+        return StoredRecord(recordBytes, key: description.sourceKey, keyText: text)?.record
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> DiskEntry? {
         var reader = LittleEndianReader(bytes)
         guard reader.integer(UInt64.self) == magicNumber, let version = reader.integer(UInt16.self),
-            version == Self.version || version == versionWithoutSnapshot,
+            let recordSpace = recordSpace(version),
             let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
             let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
@@ -154,7 +164,7 @@ struct DiskEntry: Equatable {
             reader.integer(UInt32.self) != nil,
             let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(
                 ResultStage.init(rawValue:)),
-            let kept = reader.take(version == Self.version ? RecordSnapshot.length : 0),
+            let recordBytes = reader.take(recordSpace),
             let text = reader.take(Int(textLength)),
             let keyText = self.text(text, expected)
         else { return nil }
@@ -164,22 +174,23 @@ struct DiskEntry: Equatable {
             storedAt: storedAt)
         description.stage = stage
         return DiskEntry(
-            description, bodyLength, bodyChecksum, RecordSnapshot(kept), bodyOffset: Int64(bodyOffset))
+            description, bodyLength, bodyChecksum, version == Self.version ? recordBytes : [],
+            bodyOffset: Int64(bodyOffset))
+    }
+
+    /// The space for the record in a version, in bytes; nil if there is no such version.
+    private static func recordSpace(_ version: UInt16) -> Int? {
+        switch version {
+        case 1: 0
+        case 2: 112
+        case Self.version: StoredRecord.spaceInFile
+        default: nil
+        }
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> String? {
         if let expected, expected.isSpelled(bytes) { return expected }
         return String(validOctets: bytes)
-    }
-}
-
-extension LittleEndianReader {
-    /// The next 32 bytes as a content hash; nil if there are fewer.
-    fileprivate mutating func contentHash() -> ContentHash? {
-        guard let first = integer(UInt64.self), let second = integer(UInt64.self),
-            let third = integer(UInt64.self), let fourth = integer(UInt64.self)
-        else { return nil }
-        return ContentHash(words: first, second, third, fourth)
     }
 }
 
@@ -189,24 +200,9 @@ extension DiskEntry {
 }
 
 extension ImageFormat {
-    /// The format's number in entry files; once assigned, a number never changes its meaning.
-    var storedCode: UInt8 {
-        switch self {
-        case .jpeg: 1
-        case .png: 2
-        case .webp: 3
-        case .avif: 4
-        case .gif: 5
-        case .heic: 6
-        case .tiff: 7
-        case .jxl: 8
-        case .svg: 9
-        }
-    }
-
     /// The format with this number; nil if there is none.
     init?(storedCode: UInt8) {
-        guard let format = Self.allCases.first(where: { $0.storedCode == storedCode }) else { return nil }
+        guard let format = Self.allCases.first(where: { $0.row.storedCode == storedCode }) else { return nil }
         self = format
     }
 }

@@ -52,11 +52,9 @@ extension DiskFolder {
     }
 
     /// Removes a file below this folder; a missing one is not an error.
-    func removeFile(_ path: String) throws(DiskCacheError) { try Self.removeFile(path, in: root) }
-
-    static func removeFile(_ path: String, in root: OwnedDescriptor) throws(DiskCacheError) {
+    func removeFile(_ path: String) throws(DiskCacheError) {
         guard unsafe unlinkat(root.raw, path, 0) != 0, errno != ENOENT else { return }
-        if errno == EISDIR, unsafe removeStrangeFolder(path, in: root) == 0 { return }
+        if errno == EISDIR, unsafe removeStrangeFolder(path) == 0 { return }
         throw DiskCacheError("unlinkat \(path)", code: errno)
     }
 

@@ -34,78 +34,70 @@ extension DiskFolder {
         }
     }
 
+    // MARK: - Space in reserve
+
+    /// The file whose space is released when the disk is full, so that deleting, which needs some, can continue.
+    private static let ballastName = "ballast"
+
+    /// Allocates the ballast unless it is allocated; a failure may pass until a later call.
+    func fillBallast(_ bytes: Int) {
+        guard bytes > 0 else { return }
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        let descriptor = unsafe linux_openat(root.raw, Self.ballastName, flags, Self.fileMode)
+        guard descriptor >= 0 else { return }
+        let file = OwnedDescriptor(owning: descriptor)
+        // Another size may have been configured before.
+        if let status = try? file.status(), status.size > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
+        _ = posix_fallocate(file.raw, 0, off_t(bytes))
+    }
+
+    /// Releases the ballast; false if there is none.
+    func releaseBallast() -> Bool { unsafe unlinkat(root.raw, Self.ballastName, 0) == 0 }
+
     // MARK: - The tier's own files
 
     /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.
     func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
-        try Self.openOwn(name, in: root)
-    }
-
-    static func openOwn(_ name: String, in root: OwnedDescriptor) throws(DiskCacheError) -> OwnedDescriptor {
-        if let file = try openRegular(name, in: root) { return file }
-        try removeFile(name, in: root)
-        guard let file = try openRegular(name, in: root) else {
+        if let file = try openRegular(name) { return file }
+        try removeFile(name)
+        guard let file = try openRegular(name) else {
             throw .invalid("\(name) is no file, and can't be made one")
         }
         return file
     }
 
-    private static func openRegular(
-        _ name: String, in root: OwnedDescriptor
-    ) throws(DiskCacheError) -> OwnedDescriptor? {
+    private func openRegular(_ name: String) throws(DiskCacheError) -> OwnedDescriptor? {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let descriptor = unsafe linux_openat(root.raw, name, flags, fileMode)
+        let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)
         guard descriptor >= 0 else {
             let code = errno
             guard code != EISDIR, code != ELOOP, code != ENXIO else { return nil }
             throw DiskCacheError("open \(name)", code: code)
         }
         let file = OwnedDescriptor(owning: descriptor)
-        return try status(of: file).size >= 0 ? file : nil
+        return try file.status().size >= 0 ? file : nil
     }
 
     // MARK: - A folder that was replaced
 
     /// Whether the folder's path still leads to the folder that is open.
-    var isInPlace: Bool {
+    var isInPlace: Bool { Self.leads(AT_FDCWD, path, 0, to: root) }
+
+    /// Whether a name in the folder still leads to a file that is open.
+    func holds(_ file: OwnedDescriptor, as name: String) -> Bool {
+        Self.leads(root.raw, name, AT_SYMLINK_NOFOLLOW, to: file)
+    }
+
+    private static func leads(
+        _ folder: CInt, _ name: String, _ flags: CInt, to file: OwnedDescriptor
+    ) -> Bool {
         var (there, here) = (stat(), stat())
-        guard unsafe fstatat(AT_FDCWD, path, &there, 0) == 0, unsafe fstat(root.raw, &here) == 0 else {
+        guard unsafe fstatat(folder, name, &there, flags) == 0, unsafe fstat(file.raw, &here) == 0 else {
             return false
         }
         return there.st_ino == here.st_ino && there.st_dev == here.st_dev
     }
 
-    /// Whether a name in the folder still leads to a file that is open.
-    func holds(_ file: OwnedDescriptor, as name: String) -> Bool {
-        var (there, here) = (stat(), stat())
-        guard unsafe fstatat(root.raw, name, &there, AT_SYMLINK_NOFOLLOW) == 0,
-            unsafe fstat(file.raw, &here) == 0
-        else { return false }
-        return there.st_ino == here.st_ino && there.st_dev == here.st_dev
-    }
-
-    /// Opens what the path leads to now, a new folder if need be.
-    func openPlace() throws(DiskCacheError) -> OwnedDescriptor { try Self.open(path) }
-
     /// Replaces the open folder by another one.
-    ///
-    /// The descriptor keeps its number, so a call that uses it at this moment gets the one folder or the
-    /// other.
-    func reattach(to other: OwnedDescriptor) throws(DiskCacheError) {
-        try root.replace(by: other)
-    }
-}
-
-extension OwnedDescriptor {
-    /// A file in memory that stands for one on disk until `replace`.
-    static func anonymous(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
-        let descriptor = unsafe linux_memfd_create(name)
-        guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
-        return OwnedDescriptor(owning: descriptor)
-    }
-
-    /// Makes this descriptor refer to another open file, atomically; the earlier one is closed.
-    func replace(by other: OwnedDescriptor) throws(DiskCacheError) {
-        guard linux_dup3(other.raw, raw, O_CLOEXEC) >= 0 else { throw DiskCacheError("dup3", code: errno) }
-    }
+    func become(_ other: DiskFolder) throws(DiskCacheError) { try root.become(other.root) }
 }

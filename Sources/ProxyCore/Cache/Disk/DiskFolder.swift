@@ -28,27 +28,14 @@ final class DiskFolder: Sendable {
     /// Whatever lies in an entry's place: opening it must neither wait for a writer nor follow a link.
     private static let readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
 
-    /// Opens the folder, and creates it, readable by its owner alone, if it does not exist.
-    init(path: String) throws(DiskCacheError) {
+    /// Opens the folder.
+    /// - Parameter creates: whether it is created, readable by its owner alone, if it does not exist.
+    init(path: String, creates: Bool = true) throws(DiskCacheError) {
         self.path = path
-        root = try Self.open(path)
-    }
-
-    /// Opens an existing folder.
-    init(existing path: String) throws(DiskCacheError) {
-        self.path = path
-        root = try Self.openFolder(path)
-    }
-
-    static func open(_ path: String) throws(DiskCacheError) -> OwnedDescriptor {
-        try create(path)
-        return try openFolder(path)
-    }
-
-    private static func openFolder(_ path: String) throws(DiskCacheError) -> OwnedDescriptor {
+        if creates { try Self.create(path) }
         let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw DiskCacheError("open \(path)", code: errno) }
-        return OwnedDescriptor(owning: descriptor)
+        root = OwnedDescriptor(owning: descriptor)
     }
 
     private static func create(_ path: String) throws(DiskCacheError) {
@@ -91,15 +78,6 @@ final class DiskFolder: Sendable {
         case EAGAIN, ENOSYS: throw .wouldBlock
         default: throw DiskCacheError("openat", code: code)
         }
-    }
-
-    /// The status of an open file.
-    func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status { try Self.status(of: file) }
-
-    static func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
-        var status = stat()
-        guard unsafe fstat(file.raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
-        return Status(status)
     }
 
     /// The status of an entry's file; nil if there is no file.
@@ -171,15 +149,17 @@ final class DiskFolder: Sendable {
         }
     }
 
-    private func linkCode(_ file: OwnedDescriptor, _ id: EntryID, suffix: EntryPath.Suffix = .none) -> Int32 {
-        unsafe EntryPath.with(id, suffix) {
+    private func linkCode(
+        _ file: OwnedDescriptor, _ id: EntryID, as depth: EntryPath.Depth = .file
+    ) -> Int32 {
+        unsafe EntryPath.with(id, upTo: depth) {
             unsafe linux_link_unnamed(file.raw, root.raw, $0) == 0 ? 0 : errno
         }
     }
 
     private func replace(_ id: EntryID, with file: OwnedDescriptor) throws(DiskCacheError) {
-        try unlink(id, .new)
-        let code = linkCode(file, id, suffix: .new)
+        try unlink(id, .newFile)
+        let code = linkCode(file, id, as: .newFile)
         guard code == 0 else { throw DiskCacheError("linkat", code: code) }
         var renamed = renameNew(id)
         if renamed == EISDIR {
@@ -190,7 +170,7 @@ final class DiskFolder: Sendable {
     }
 
     private func renameNew(_ id: EntryID) -> Int32 {
-        unsafe EntryPath.with(id, .new) { from in
+        unsafe EntryPath.with(id, upTo: .newFile) { from in
             unsafe EntryPath.with(id) { to in
                 unsafe renameat(root.raw, from, root.raw, to) == 0 ? 0 : errno
             }
@@ -208,13 +188,15 @@ final class DiskFolder: Sendable {
 
     /// Removes an entry's file; false if there is none.
     @discardableResult
-    func unlink(_ id: EntryID, _ suffix: EntryPath.Suffix = .none) throws(DiskCacheError) -> Bool {
-        let code = unsafe EntryPath.with(id, suffix) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
+    func unlink(_ id: EntryID, _ depth: EntryPath.Depth = .file) throws(DiskCacheError) -> Bool {
+        let code = unsafe EntryPath.with(id, upTo: depth) {
+            unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno
+        }
         switch code {
         case 0: return true
         case ENOENT, ENOTDIR: return false
         case EISDIR:
-            let code = unsafe EntryPath.with(id, suffix) { unsafe removeStrangeFolder($0) }
+            let code = unsafe EntryPath.with(id, upTo: depth) { unsafe removeStrangeFolder($0) }
             guard code == 0 else { throw DiskCacheError("rmdir", code: code) }
             return true
         default: throw DiskCacheError("unlinkat", code: code)
@@ -223,10 +205,6 @@ final class DiskFolder: Sendable {
 
     /// Removes a folder that lies in a file's place; one that is not empty is renamed.
     func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
-        unsafe Self.removeStrangeFolder(path, in: root)
-    }
-
-    static func removeStrangeFolder(_ path: UnsafePointer<CChar>, in root: OwnedDescriptor) -> Int32 {
         guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) != 0, errno != ENOENT else { return 0 }
         let other = "strange-\(UInt64.random(in: 0 ... .max))"
         return unsafe renameat(root.raw, path, root.raw, other) == 0 ? 0 : errno
@@ -252,8 +230,24 @@ extension DiskFolder.Status {
     }
 }
 
+extension OwnedDescriptor {
+    /// What the inode of this file says.
+    func status() throws(DiskCacheError) -> DiskFolder.Status {
+        var status = stat()
+        guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
+        return DiskFolder.Status(status)
+    }
+
+    /// Makes this descriptor refer to another open file, atomically; the earlier one is closed.
+    ///
+    /// Its number stays, so a call that uses it at this moment gets the one file or the other.
+    func become(_ other: OwnedDescriptor) throws(DiskCacheError) {
+        guard linux_dup3(other.raw, raw, O_CLOEXEC) >= 0 else { throw DiskCacheError("dup3", code: errno) }
+    }
+}
+
 extension VerifiedFiles.Identity {
-    init(_ status: stat) {
+    fileprivate init(_ status: stat) {
         inode = UInt64(status.st_ino)
         changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
         size = Int64(status.st_size)

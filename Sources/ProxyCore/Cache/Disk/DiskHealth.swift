@@ -55,7 +55,7 @@ struct DiskHealth: Sendable {
     /// Whether entries are to be removed now.
     private(set) var needsSpace = false
     /// Whether the folder or the index may have been removed or damaged.
-    var wantsRecovery = false
+    var mustRecover = false
 
     private var condition = Condition.working
     private var lastFailure = Int64.min
@@ -76,7 +76,7 @@ struct DiskHealth: Sendable {
             condition = .full
             needsSpace = unused <= 0 || now - lastFreed >= Self.pause
         case .brokenIndex, .system, .index, .unsupported, .locked:
-            if case .brokenIndex = error { wantsRecovery = true }
+            if case .brokenIndex = error { mustRecover = true }
             condition = .failing
         case .overloaded, .wouldBlock, .purged, .tooLarge, .closed, .invalid, .readOnlyFolder: return nil
         }
@@ -103,39 +103,41 @@ struct DiskHealth: Sendable {
 final class DiskMonitor: Sendable {
     private let health = Mutex(DiskHealth())
     private let clock: @Sendable () -> Int64
-    private let send: @Sendable (DiskEvent) -> Void
+    /// Reports an event, on the thread that detected it.
+    let report: @Sendable (DiskEvent) -> Void
 
-    /// - Parameter report: called on the thread that detected the change.
     init(clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void) {
         self.clock = clock
-        send = report
+        self.report = report
     }
 
     /// Records a store that failed.
     func failed(with error: DiskCacheError) {
-        if let notice = health.withLock({ $0.failed(with: error, at: clock()) }) { send(notice) }
+        if let event = health.withLock({ $0.failed(with: error, at: clock()) }) { report(event) }
     }
 
     /// Records bytes that were stored.
     func stored(_ bytes: Int64) {
-        if let notice = health.withLock({ $0.stored(bytes, at: clock()) }) { send(notice) }
+        if let event = health.withLock({ $0.stored(bytes, at: clock()) }) { report(event) }
     }
 
     /// Records that entries were removed for space.
     func freedSpace(_ bytes: Int64) { health.withLock { $0.freedSpace(bytes, at: clock()) } }
 
     /// Records that the folder is not the one that was opened.
-    func lostFolder() { health.withLock { $0.wantsRecovery = true } }
+    func lostFolder() { health.withLock { $0.mustRecover = true } }
 
-    /// Records that recovery was tried.
-    func recovered() { health.withLock { $0.wantsRecovery = false } }
-
-    /// Reports an event.
-    func report(_ event: DiskEvent) { send(event) }
+    /// Whether folder and index need recovery, which is then tried.
+    func takeRecovery() -> Bool {
+        health.withLock { health in
+            defer { health.mustRecover = false }
+            return health.mustRecover
+        }
+    }
 
     /// Whether entries are to be removed now.
     var needsSpace: Bool { health.withLock(\.needsSpace) }
 
-    /// Whether folder and index need recovery.
-    var wantsRecovery: Bool { health.withLock(\.wantsRecovery) }
+    /// Whether the writer has something to do about the tier's health.
+    var needsWriter: Bool { health.withLock { $0.needsSpace || $0.mustRecover } }
 }

@@ -5,18 +5,18 @@ import GRDB
 import Primitives
 import Synchronization
 
-/// A row of the index: what eviction and purging need of an entry.
-struct IndexEntry: Sendable, Equatable {
+/// A row of the index: what listings, eviction and purging need of an entry.
+package struct IndexEntry: Sendable, Equatable {
     /// The entry.
-    let id: EntryID
+    package let id: EntryID
     /// The key of the source it was made from.
     let sourceKey: CacheKey
     /// The length of its file in bytes.
-    let bytes: Int64
+    package let bytes: Int64
     /// When it was stored, in seconds since 1970.
-    let storedAt: Int64
+    package let storedAt: Int64
     /// When it was last served, in seconds since 1970; some minutes behind.
-    let accessedAt: Int64
+    package let accessedAt: Int64
 }
 
 /// One change of the index; many go into one transaction.
@@ -127,49 +127,24 @@ extension DiskIndex {
     }
 
     private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
-        // Most entries are new: then one INSERT is enough.
-        guard try !insert(entry, db) else {
-            return tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
-        }
-        let id = entry.id
-        let key: StatementArguments = [id.key.lowBits, id.key.highBits, id.kind.rawValue]
-        let earlier = try db.cachedStatement(
-            sql: "SELECT bytes FROM entry WHERE low = ? AND high = ? AND kind = ?")
-        let bytes = try Int64.fetchOne(earlier, arguments: key)
-        try db.cachedStatement(
-            sql: """
-                UPDATE entry SET sourceHigh = ?, sourceLow = ?, bytes = ?, storedAt = ?, accessedAt = ?
-                WHERE low = ? AND high = ? AND kind = ?
-                """
-        ).execute(
-            arguments: [
-                entry.sourceKey.highBits, entry.sourceKey.lowBits, entry.bytes, entry.storedAt,
-                entry.accessedAt,
-            ] + key)
-        tally.add(entries: 0, bytes: allocated(entry.bytes) - allocated(bytes ?? 0), of: id.kind)
-        tally.replaced += 1
-    }
-
-    /// Inserts a row for the entry; false if there was one.
-    private func insert(_ entry: IndexEntry, _ db: Database) throws -> Bool {
-        let sql = """
-            INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """
+        if try delete(entry.id, db, &tally) { tally.replaced += 1 }
+        let sql = "INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         try db.cachedStatement(sql: sql).execute(arguments: [
             entry.id.key.highBits, entry.id.key.lowBits, entry.id.kind.rawValue, entry.sourceKey.highBits,
             entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
         ])
-        return db.changesCount > 0
+        tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
     }
 
-    private func delete(_ id: EntryID, _ db: Database, _ tally: inout DiskTally) throws {
+    /// Deletes an entry's row; false if there is none.
+    @discardableResult
+    private func delete(_ id: EntryID, _ db: Database, _ tally: inout DiskTally) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes")
-        for bytes in try Int64.fetchAll(
+        let earlier = try Int64.fetchOne(
             statement, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
-        {
-            tally.add(entries: -1, bytes: -allocated(bytes), of: id.kind)
-        }
+        if let earlier { tally.add(entries: -1, bytes: -allocated(earlier), of: id.kind) }
+        return earlier != nil
     }
 
     private func recordAccess(_ id: EntryID, at time: Int64, _ db: Database) throws {
@@ -226,12 +201,6 @@ extension DiskIndex {
     }
 
     // MARK: - Space
-
-    /// How many bytes of the disk a file of this length takes.
-    func allocated(_ length: Int64) -> Int64 {
-        let block = blockSize.load(ordering: .relaxed)
-        return (min(max(length, 0), Row.plausible.upperBound) + block - 1) / block * block
-    }
 
     /// How many bytes of the index's file are in use.
     func usedBytes() throws(DiskCacheError) -> Int64 {

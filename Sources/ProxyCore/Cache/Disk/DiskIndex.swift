@@ -19,31 +19,38 @@ final class DiskIndex: Sendable {
     /// The file's name in the folder.
     static let fileName = "index.sqlite"
     /// The suffixes of SQLite's files, the database first.
-    static let companions = ["", "-wal", "-shm"]
+    private static let suffixes = ["", "-wal", "-shm"]
 
-    private let current = Mutex<DatabasePool?>(nil)
+    /// The database, and what is known of it.
+    private struct State {
+        var pool: DatabasePool?
+        /// The file system's block size: entries are counted in blocks.
+        var blockSize: Int64 = 4_096
+        var isNew = false
+        var generation: UInt32 = 0
+        var trustedSince: UInt32 = 0
+        var knowsAllFiles = false
+        var lacksLinks = false
+    }
+
+    private let state = Mutex(State())
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
     let accessPrecision: Int64
     /// Sources with a later record than the one in their entries' files.
     let outdated = OutdatedSources()
-    /// The file system's block size: entries are counted in blocks.
-    let blockSize = Atomic<Int64>(4_096)
 
-    private let currentGeneration = Atomic<UInt32>(0)
-    private let firstTrusted = Atomic<UInt32>(0)
-    private let lostLinks = Atomic(false)
-    private let created = Atomic(false)
-
-    /// Hot path: the generation that files and records are written in; never 0.
-    var generation: UInt32 { currentGeneration.load(ordering: .acquiring) }
+    /// Hot path: the generation that files and records are written in; 0 before `open`.
+    var generation: UInt32 { state.withLock(\.generation) }
     /// The first generation whose records count.
-    var trustedSince: UInt32 { firstTrusted.load(ordering: .acquiring) }
+    var trustedSince: UInt32 { state.withLock(\.trustedSince) }
     /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
-    var lacksLinks: Bool { lostLinks.load(ordering: .acquiring) }
+    var lacksLinks: Bool { state.withLock(\.lacksLinks) }
+    /// Whether it knows every file of the folder.
+    var knowsAllFiles: Bool { state.withLock(\.knowsAllFiles) }
     /// Whether `open` has created a database.
-    var isNew: Bool { created.load(ordering: .acquiring) }
+    var isNew: Bool { state.withLock(\.isNew) }
 
     /// Creates an index without a database, until `open`.
     init(path: String, configuration: DiskCacheConfiguration) {
@@ -57,7 +64,7 @@ final class DiskIndex: Sendable {
     /// - Throws: `closed` before `open` and after `detach`.
     var pool: DatabasePool {
         get throws(DiskCacheError) {
-            guard let pool = current.withLock({ $0 }) else { throw .closed }
+            guard let pool = state.withLock(\.pool) else { throw .closed }
             return pool
         }
     }
@@ -66,33 +73,31 @@ final class DiskIndex: Sendable {
 
     /// Opens the existing database, or creates one.
     /// - Throws: `index` if it is not a database, or another version's.
-    func open() throws(DiskCacheError) {
+    func open(blockSize: Int64) throws(DiskCacheError) {
         detach()
         _ = Self.usesOwnMemory
         let pool = try translating { try DatabasePool(path: path, configuration: settings) }
-        try translating {
+        let isNew = try translating {
             try pool.write { db in
                 let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
-                if isEmpty {
-                    created.store(true, ordering: .releasing)
-                    try create(db)
-                }
+                if isEmpty { try create(db) }
                 guard try Int.fetchOne(db, sql: "PRAGMA application_id") == Self.schemaID else {
                     throw DiskCacheError.index("made by another version")
                 }
                 try indexByAge(db)
+                return isEmpty
             }
         }
-        current.withLock { $0 = pool }
+        state.withLock { state in
+            (state.pool, state.blockSize) = (pool, blockSize)
+            if isNew { state.isNew = true }
+        }
         try readState()
     }
 
     /// Closes the database without a checkpoint: its file is unusable, or another daemon's.
     func detach() {
-        let pool = current.withLock { pool in
-            defer { pool = nil }
-            return pool
-        }
+        let pool = state.withLock { $0.pool.take() }
         // Lost: why it could not be closed; it is not used any more.
         try? pool?.close()
     }
@@ -106,9 +111,10 @@ final class DiskIndex: Sendable {
     }
 
     /// Moves the index aside; one that was set aside earlier is replaced.
-    static func setAside(in folder: DiskFolder) throws(DiskCacheError) {
-        for companion in companions {
-            try folder.rename(fileName + companion, to: fileName + ".broken" + companion)
+    func setAside(in folder: DiskFolder) throws(DiskCacheError) {
+        detach()
+        for suffix in Self.suffixes {
+            try folder.rename(Self.fileName + suffix, to: Self.fileName + ".broken" + suffix)
         }
     }
 
@@ -141,7 +147,7 @@ final class DiskIndex: Sendable {
     // MARK: - Schema
 
     /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID = 0x696D_670A
+    private static let schemaID = 0x696D_670B
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -154,15 +160,8 @@ final class DiskIndex: Sendable {
         CREATE INDEX entryBySource ON entry (sourceLow, sourceHigh);
         CREATE TABLE source (
             id INTEGER PRIMARY KEY,
-            high INTEGER NOT NULL, low INTEGER NOT NULL, keyText TEXT NOT NULL,
-            contentHash BLOB NOT NULL, byteCount INTEGER NOT NULL, format TEXT NOT NULL,
-            entityTag TEXT, lastModified TEXT,
-            responseTime INTEGER NOT NULL, initialAge INTEGER NOT NULL, freshnessLifetime INTEGER NOT NULL,
-            directives INTEGER NOT NULL, staleWhileRevalidate INTEGER, staleIfError INTEGER,
-            browserLifetime INTEGER, statedDate INTEGER, status INTEGER NOT NULL, reuseFields TEXT NOT NULL,
-            finalHigh INTEGER, finalLow INTEGER, otherLifetime INTEGER, otherBrowserLifetime INTEGER,
-            otherDirectives INTEGER, otherStaleWhileRevalidate INTEGER, otherStaleIfError INTEGER,
-            savedAt INTEGER NOT NULL, generation INTEGER NOT NULL, outdatesFiles INTEGER NOT NULL);
+            high INTEGER NOT NULL, low INTEGER NOT NULL, keyText TEXT NOT NULL, record BLOB NOT NULL,
+            savedAt INTEGER NOT NULL, outdatesFiles INTEGER NOT NULL);
         CREATE UNIQUE INDEX sourceByKey ON source (low, high);
         CREATE INDEX sourceByAge ON source (savedAt);
         CREATE INDEX sourceOutdatingFiles ON source (high, low) WHERE outdatesFiles = 1;
@@ -196,14 +195,7 @@ final class DiskIndex: Sendable {
 
     // MARK: - State
 
-    /// Whether the index knows every file of the folder.
-    func knowsAllFiles() throws(DiskCacheError) -> Bool {
-        try translating {
-            try pool.read { try Bool.fetchOne($0, sql: "SELECT knowsAllFiles FROM state") ?? false }
-        }
-    }
-
-    /// Records for the next start whether it does.
+    /// Records for the next start whether it knows every file of the folder.
     func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
         try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
     }
@@ -225,15 +217,24 @@ final class DiskIndex: Sendable {
     func readState() throws(DiskCacheError) {
         try translating {
             let row = try pool.read { db in
-                try Row.fetchOne(db, sql: "SELECT generation, trustedSince, lacksLinks FROM state")
+                try Row.fetchOne(
+                    db, sql: "SELECT generation, trustedSince, knowsAllFiles, lacksLinks FROM state")
             }
             guard let row, let generation = UInt32.fromDatabaseValue(row[0]), generation > 0,
                 let trusted = UInt32.fromDatabaseValue(row[1]), trusted <= generation
             else { throw Row.altered }
-            currentGeneration.store(generation, ordering: .releasing)
-            firstTrusted.store(trusted, ordering: .releasing)
-            lostLinks.store(try row.integer(at: 2) != 0, ordering: .releasing)
+            let (knowsAllFiles, lacksLinks) = (try row.integer(at: 2) != 0, try row.integer(at: 3) != 0)
+            state.withLock { state in
+                (state.generation, state.trustedSince) = (generation, trusted)
+                (state.knowsAllFiles, state.lacksLinks) = (knowsAllFiles, lacksLinks)
+            }
         }
+    }
+
+    /// How many bytes of the disk a file of this length takes.
+    func allocated(_ length: Int64) -> Int64 {
+        let block = state.withLock(\.blockSize)
+        return (min(max(length, 0), StoredRecord.plausible.upperBound) + block - 1) / block * block
     }
 
     // MARK: - Errors
@@ -276,21 +277,13 @@ extension CacheKey {
 extension Row {
     static var altered: DiskCacheError { .brokenIndex("a row was altered") }
 
-    /// Bytes and seconds that can be added and subtracted without an overflow, whatever an altered page
-    /// contains.
-    static let plausible: ClosedRange<Int64> = -(1 << 44)...(1 << 44)
-
     /// A number of bytes or seconds, in a column that contains nothing else unless it was altered.
     func integer(at index: Int) throws -> Int64 {
-        guard let number = Int64.fromDatabaseValue(self[index]), Self.plausible.contains(number) else {
+        guard let number = Int64.fromDatabaseValue(self[index]), StoredRecord.plausible.contains(number)
+        else {
             throw Self.altered
         }
         return number
-    }
-
-    /// The same in a column that may be empty; nil where it is.
-    func optionalInteger(at index: Int) throws -> Int64? {
-        (self[index] as DatabaseValue).isNull ? nil : try integer(at: index)
     }
 
     /// A key, from two columns.

@@ -10,16 +10,12 @@ import Synchronization
 final class DiskParts: Sendable {
     let configuration: DiskCacheConfiguration
     /// How much may be stored, and for how long; can change.
-    let bounds: Mutex<DiskBounds>
+    let bounds: Mutex<DiskCacheConfiguration>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
     let lock: FolderLock
-    let ballast: Ballast
     let index: DiskIndex
-    /// Whether there may be files that the index does not know: it is new, or the last process did not end in
-    /// order.
-    let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
     let monitor: DiskMonitor
@@ -59,87 +55,63 @@ final class DiskParts: Sendable {
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
-        bounds = Mutex(DiskBounds(configuration))
+        bounds = Mutex(configuration)
         self.clock = clock
         monitor = DiskMonitor(clock: clock, report: report)
         accesses = AccessTimes(limit: configuration.limits.maxTouches)
         verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
-        var outage: DiskCacheError?
-        let held: (folder: DiskFolder, lock: FolderLock)
+        index = DiskIndex(path: "\(directory)/\(DiskIndex.fileName)", configuration: configuration)
         do {
             let folder = try DiskFolder(path: directory)
-            held = (folder, try FolderLock(folder: folder, lockTimeout: lockTimeout))
+            (lock, self.folder) = (try FolderLock(folder: folder, lockTimeout: lockTimeout), folder)
         } catch .system(let call, EROFS) {
-            outage = .system(call: call, code: EROFS)
-            held = (try DiskFolder(existing: directory), try FolderLock())
-        }
-        (folder, lock) = held
-        ballast = Ballast(folder: folder, size: configuration.ballastSize)
-        index = DiskIndex(path: "\(folder.path)/\(DiskIndex.fileName)", configuration: configuration)
-        index.blockSize.store(folder.blockSize, ordering: .relaxed)
-        if let outage {
-            needsScan = false
-            switchOff(because: outage)
-            monitor.failed(with: outage)
+            (lock, folder) = (try FolderLock(), try DiskFolder(path: directory, creates: false))
+            switchOff(because: .system(call: call, code: EROFS))
+            monitor.failed(with: .system(call: call, code: EROFS))
             return
         }
-        needsScan = try Self.open(index, in: folder, lock, ballast, configuration)
-        ballast.fill()
+        try withSpace { () throws(DiskCacheError) in try open() }
+        fillBallast()
         if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
     }
 
-    /// Opens the index, and a new one in place of one that cannot be used; returns whether there may be files
-    /// that it lacks.
-    private static func open(
-        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock, _ ballast: Ballast,
-        _ configuration: DiskCacheConfiguration
-    ) throws(DiskCacheError) -> Bool {
-        try withSpace(folder, ballast, configuration) { () throws(DiskCacheError) in
-            // Tested now, so that a file system without unnamed files is detected at the start and not by the
-            // first request.
-            _ = try folder.stage()
-            do throws(DiskCacheError) {
-                return try open(index, in: folder, lock)
-            } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
-                // SQLite reports a missing page of its shared memory as an I/O error; a sound index is not
-                // set aside for that.
-                guard !folder.isNearlyFull else { throw .full }
-                index.detach()
-                try DiskIndex.setAside(in: folder)
-                return try open(index, in: folder, lock)
-            }
+    /// Opens the index, and a new one in place of one that cannot be used.
+    private func open() throws(DiskCacheError) {
+        // Tested now, so that a file system without unnamed files is detected at the start and not by the
+        // first request.
+        _ = try folder.stage()
+        do throws(DiskCacheError) {
+            try openIndex()
+        } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
+            // SQLite reports a missing page of its shared memory as an I/O error; a sound index is not
+            // set aside for that.
+            guard !folder.isNearlyFull else { throw .full }
+            try index.setAside(in: folder)
+            try openIndex()
         }
     }
 
-    private static func open(
-        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock
-    ) throws(DiskCacheError) -> Bool {
-        try index.open()
+    private func openIndex() throws(DiskCacheError) {
+        try index.open(blockSize: folder.blockSize)
         // The tags of the existing entries were in another index.
         if index.isNew, folder.hasEntries { try index.noteLostLinks() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.trustNothingEarlier() }
-        let knowsAll = try index.knowsAllFiles()
-        let needsScan = lock.wasLeft || !knowsAll
         // A process that ends before it has scanned all leaves the rest to the next start.
-        if needsScan, knowsAll { try index.setKnowsAllFiles(false) }
+        if lock.wasLeft, index.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
-        return needsScan
     }
 
     /// Runs a step of the start that needs some space; on a full disk again, with that of the ballast, or
     /// else of entries.
-    private static func withSpace<Value>(
-        _ folder: DiskFolder, _ ballast: Ballast, _ configuration: DiskCacheConfiguration,
-        _ step: () throws(DiskCacheError) -> Value
-    ) throws(DiskCacheError) -> Value {
+    private func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
         do {
             return try step()
         } catch .full {
-            if ballast.release() {
+            if folder.releaseBallast() {
                 do { return try step() } catch .full {}
             }
-            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, minSpace))
+            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, Self.minSpace))
             return try step()
         }
     }
@@ -155,6 +127,11 @@ final class DiskParts: Sendable {
     /// Hot path: whether the tier is off.
     var isOff: Bool { hasNoFolder.load(ordering: .acquiring) }
 
+    /// Throws why the tier is off, if it is.
+    func requireOn() throws(DiskCacheError) {
+        if let outage { throw outage }
+    }
+
     /// Turns the tier off, because it has no writable folder.
     func switchOff(because error: DiskCacheError) {
         reason.withLock { $0 = error }
@@ -164,7 +141,18 @@ final class DiskParts: Sendable {
     /// Turns the tier on again.
     func switchOn() { hasNoFolder.store(false, ordering: .releasing) }
 
+    // MARK: - Failures
+
+    /// Counts changes that failed, and reports what that means for the tier.
+    func failed(with error: DiskCacheError, changes: Int = 1) {
+        if error != .purged, error != .tooLarge { counters.update { $0.writeErrors += changes } }
+        monitor.failed(with: error)
+    }
+
     // MARK: - Space
+
+    /// Reserves some space for a full disk, unless that has been done.
+    func fillBallast() { folder.fillBallast(configuration.ballastSize.bytes) }
 
     /// How many bytes of the disk the tier takes in addition to its entries, as last measured.
     var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
@@ -193,7 +181,7 @@ final class DiskParts: Sendable {
     /// removed.
     func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
         guard let file = try folder.open(id, fromMemory: false) else { return nil }
-        guard let entry = try EntryFile(file: file, status: folder.status(of: file)).header(), entry.id == id
+        guard let entry = try EntryFile(file).header(), entry.id == id
         else {
             try folder.unlink(id)
             return nil
@@ -205,7 +193,7 @@ final class DiskParts: Sendable {
     func stage(
         kind: EntryKind, keyText: String, countedBy files: BodyFiles? = nil
     ) throws(DiskCacheError) -> StagedEntry {
-        if let outage { throw outage }
+        try requireOn()
         guard let offset = DiskEntry.bodyOffset(keyText: keyText) else {
             throw .invalid("the key's text is longer than \(DiskEntry.maxKeyTextLength) bytes")
         }
@@ -220,23 +208,19 @@ final class DiskParts: Sendable {
         _ staged: StagedEntry, _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int,
         checksum: UInt32?, durable: Bool
     ) throws(DiskCacheError) -> IndexEntry {
-        let length = Int64(byteCount)
-        let status = try folder.status(of: staged.file)
-        let end = staged.bodyOffset + length
-        guard status.size >= end || length == 0 else {
+        let end = staged.bodyOffset + Int64(byteCount)
+        let body = try EntryFile(staged.file)
+        guard body.status.size >= end || byteCount == 0 else {
             throw .invalid("the body is shorter than \(byteCount) bytes")
         }
-        if status.size != end, ftruncate(staged.file.raw, off_t(end)) != 0 {
+        if body.status.size != end, ftruncate(staged.file.raw, off_t(end)) != 0 {
             throw DiskCacheError("ftruncate", code: errno)
         }
         var known = checksum
-        if known == nil {
-            let body = EntryFile(file: staged.file, status: status)
-            known = try body.checksum(of: length, from: staged.bodyOffset, fromMemory: false)
-        }
+        if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
         let entry = DiskEntry(
-            description: description, bodyLength: length, bodyChecksum: known ?? 0,
-            snapshot: snapshot(of: record))
+            description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
+            record: stored(record))
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return indexEntry(entry)
@@ -249,29 +233,19 @@ final class DiskParts: Sendable {
         let staged = try stage(kind: description.kind, keyText: description.keyText)
         let entry = DiskEntry(
             description: description, bodyLength: Int64(pending.body.count), bodyChecksum: pending.checksum,
-            snapshot: snapshot(of: pending.record))
+            record: stored(pending.record))
         try staged.file.write(entry.encoded(), pending.body)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)
     }
 
-    private func snapshot(of record: SourceRecord?) -> RecordSnapshot? {
-        record.flatMap { RecordSnapshot(of: $0, generation: index.generation) }
+    private func stored(_ record: SourceRecord?) -> StoredRecord? {
+        record.flatMap { StoredRecord(inFile: $0, generation: index.generation) }
     }
 
     private func indexEntry(_ entry: DiskEntry) -> IndexEntry {
         IndexEntry(
             id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
             storedAt: entry.description.storedAt, accessedAt: clock())
-    }
-}
-
-extension DiskCacheError {
-    /// Whether a new index made from the files would repair it.
-    fileprivate var isIndexUnusable: Bool {
-        switch self {
-        case .index, .brokenIndex: true
-        default: false
-        }
     }
 }

@@ -1,27 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Primitives
 import Synchronization
 
+/// A sweep in progress.
+struct Sweep {
+    /// The steps of a sweep, in order.
+    enum Phase {
+        /// Removing what is too old.
+        case age
+        /// Removing the source records saved longest ago, when there are too many or the index is too large.
+        case records
+        /// Purging the results of the tags seen longest ago, when there are too many.
+        case tags
+        /// Returning unused pages of the index.
+        case vacuum
+        /// Removing the oldest down to the low-water mark, when the tier is over its size.
+        case size
+    }
+
+    var phase = Phase.age
+    /// How many bytes are to be left, once it is known that there are too many.
+    var target: Int64?
+    /// Entries removed so far.
+    var removed = 0
+    /// Called when it is over.
+    var completions: [DiskWriter.Completion] = []
+}
+
+/// The work between batches, in small steps.
 extension DiskWriter {
-    private var batchSize: Int { parts.configuration.limits.batchSize }
+    var batchSize: Int { parts.configuration.limits.batchSize }
     /// Entries removed in one step: a millisecond or less, with their transaction.
     private var evictionStep: Int { min(batchSize, 32) }
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock(\.maxBytes))
+        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
     }
 
     /// Starts a sweep; during one, a caller that waits gets the next.
-    func beginSweep(_ completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?) {
-        housekeeping.withLock { state in
-            state.mustWriteAccesses = true
-            guard state.sweep == nil else {
-                if let completion { state.waiting.append(completion) }
-                return
-            }
-            state.sweep = Housekeeping.Sweep(completions: completion.map { [$0] } ?? [])
+    func beginSweep(_ completion: Completion?) {
+        mustWriteAccesses = true
+        let completions = completion.map { [$0] } ?? []
+        if sweep == nil {
+            sweep = Sweep(completions: completions)
+        } else {
+            waitingSweeps += completions
         }
     }
 
@@ -41,8 +67,7 @@ extension DiskWriter {
             return false
         } catch {
             // What fails now is tried again by the next sweep.
-            parts.counters.failedToWrite()
-            parts.monitor.failed(with: error)
+            parts.failed(with: error)
             endSweep(with: .failure(error))
             return false
         }
@@ -50,7 +75,7 @@ extension DiskWriter {
 
     /// Does what must not be lost before the tier closes, and fails the sweeps that are waited for.
     func finishHousekeeping() {
-        housekeeping.withLock { $0.mustWriteAccesses = true }
+        mustWriteAccesses = true
         // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in
         // closing.
         while (try? writeAccesses()) == true {}
@@ -58,60 +83,48 @@ extension DiskWriter {
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
-        guard let phase = housekeeping.withLock({ $0.sweep?.phase }) else { return false }
+        guard let phase = sweep?.phase else { return false }
         switch phase {
-        case .age: if try !stepAge() { advance(to: .records) }
-        case .records: if try !stepRecords() { advance(to: .tags) }
-        case .tags: if !stepTags() { advance(to: .vacuum) }
+        case .age: if try !stepAge() { sweep?.phase = .records }
+        case .records: if try !stepRecords() { sweep?.phase = .tags }
+        case .tags: if !stepTags() { sweep?.phase = .vacuum }
         case .vacuum:
             guard try !parts.index.releasePages(limit: batchSize) else { break }
             parts.measure()
-            advance(to: .size)
+            sweep?.phase = .size
         case .size: if try !stepSize() { endSweep(with: nil) }
         }
         return true
     }
 
-    private func advance(to phase: Housekeeping.Phase) {
-        housekeeping.withLock { $0.sweep?.phase = phase }
-    }
-
     private func endSweep(with result: Result<Int, DiskCacheError>?) {
-        let (sweep, waiting) = housekeeping.withLock { state in
-            defer { (state.sweep, state.waiting) = (nil, []) }
-            if state.sweep != nil {
-                state.scan += state.unreadable
-                (state.unreadable, state.whyUnreadable) = (
-                    [], state.unreadable.isEmpty ? nil : state.whyUnreadable
-                )
-            }
-            return (state.sweep, state.waiting)
-        }
-        for completion in sweep?.completions ?? [] { completion(result ?? .success(sweep?.removed ?? 0)) }
-        if !parts.isOff { parts.ballast.fill() }
-        if case .failure = result {
-            for completion in waiting { completion(result ?? .success(0)) }
-        } else if let first = waiting.first {
-            beginSweep(first)
-            housekeeping.withLock { $0.sweep?.completions += waiting.dropFirst() }
+        let (ended, waiting) = (sweep, waitingSweeps)
+        (sweep, waitingSweeps) = (nil, [])
+        if ended != nil { scan.retry() }
+        for completion in ended?.completions ?? [] { completion(result ?? .success(ended?.removed ?? 0)) }
+        if !parts.isOff { parts.fillBallast() }
+        if case .failure(let error) = result {
+            for completion in waiting { completion(.failure(error)) }
+        } else {
+            for completion in waiting { beginSweep(completion) }
         }
     }
 
     // MARK: - Steps: each returns false when its phase is over
 
     private func stepAge() throws(DiskCacheError) -> Bool {
-        let maxAge = parts.bounds.withLock(\.maxAge)
+        let maxAge = Int64(parts.bounds.withLock { $0.maxAge.seconds })
         let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep)
         return try evict(expired, because: .age, sparingAccessed: true)
     }
 
     private func stepSize() throws(DiskCacheError) -> Bool {
-        guard housekeeping.withLock({ $0.loading == .done && $0.scan.isEmpty }) else { return false }
+        guard loading == .done, scan.isDone else { return false }
         if isOverSize {
-            let lowWater = parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
-            housekeeping.withLock { $0.sweep?.target = lowWater }
+            let lowWater = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
+            sweep?.target = lowWater
         }
-        guard let target = housekeeping.withLock({ $0.sweep?.target }) else { return false }
+        guard let target = sweep?.target else { return false }
         return try evictOldest(downTo: target, atMost: evictionStep, sparingAccessed: true)
     }
 
@@ -134,7 +147,7 @@ extension DiskWriter {
     /// entries.
     private func freeSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.bounds.withLock(\.share))
+        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
         defer { parts.monitor.freedSpace(before - parts.counters.tally.bytes) }
         while try evictOldest(downTo: target, atMost: batchSize, sparingAccessed: false) {}
         while try stepTrash() {}
@@ -160,7 +173,7 @@ extension DiskWriter {
             do throws(DiskCacheError) {
                 try parts.folder.unlink(entry.id)
             } catch  where error.isOfOneFile {
-                parts.counters.failedToWrite()
+                parts.counters.update { $0.writeErrors += 1 }
                 givenUp = error
             }
             parts.entries.remove(entry.id)
@@ -176,21 +189,19 @@ extension DiskWriter {
             try parts.index.setKnowsAllFiles(false)
         }
         parts.counters.evicted(removed.count, because: reason)
-        housekeeping.withLock { $0.sweep?.removed += removed.count }
+        sweep?.removed += removed.count
         return !victims.isEmpty
     }
 
     private func stepRecords() throws(DiskCacheError) -> Bool {
         let records = parts.counters.tally.records
         let excess = records - parts.configuration.limits.maxSourceRecords
-        guard records > 0, housekeeping.withLock({ $0.loading == .done }) else { return false }
-        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock(\.indexBytes)
+        guard records > 0, loading == .done else { return false }
+        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
         let removed = try parts.index.deleteOldestRecords(limit: limit)
-        var change = DiskTally()
-        change.records = -removed
-        parts.counters.add(change)
+        parts.counters.update { $0.tally.records -= removed }
         return removed > 0
     }
 
@@ -198,25 +209,20 @@ extension DiskWriter {
     private func stepTags() -> Bool {
         do {
             let links = try parts.index.excessLinks(
-                beyond: parts.bounds.withLock(\.maxTagLinks), limit: evictionStep)
-            if !links.isEmpty { try purge(links) }
+                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
+            if !links.isEmpty { try purgeExcess(links) }
             return !links.isEmpty
         } catch {
             // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
             // space.
-            parts.counters.failedToWrite()
-            parts.monitor.failed(with: error)
+            parts.failed(with: error)
             return false
         }
     }
 
     private func stepTrash() throws(DiskCacheError) -> Bool {
-        guard housekeeping.withLock({ $0.hasTrash }) else { return false }
-        guard try parts.folder.emptyTrash() else {
-            housekeeping.withLock { $0.hasTrash = false }
-            return false
-        }
-        return true
+        if hasTrash { hasTrash = try parts.folder.emptyTrash() }
+        return hasTrash
     }
 
     // MARK: - Accesses
@@ -231,26 +237,20 @@ extension DiskWriter {
     /// Writes some of the accesses that wait, unless it has just done so; then it is woken when it is time.
     private func stepAccesses() throws(DiskCacheError) {
         let began = DispatchTime.now().uptimeNanoseconds
-        guard housekeeping.withLock({ $0.accessesNotBefore <= began }), try writeAccesses() else { return }
+        guard accessesNotBefore <= began, try writeAccesses() else { return }
         let spent = DispatchTime.now().uptimeNanoseconds - began
-        let next = began + spent * Self.oneIn
-        housekeeping.withLock { $0.accessesNotBefore = next }
-        wake(at: DispatchTime(uptimeNanoseconds: next))
+        accessesNotBefore = began + spent * Self.oneIn
+        wake(at: DispatchTime(uptimeNanoseconds: accessesNotBefore))
     }
 
     /// Writes a batch of the accesses that wait; false if there are none, or too few as yet.
     private func writeAccesses() throws(DiskCacheError) -> Bool {
-        let (isRoundOver, mustWrite) = housekeeping.withLock { ($0.accessed.isEmpty, $0.mustWriteAccesses) }
-        if isRoundOver, mustWrite || parts.accesses.isHalfFull {
-            let round = parts.accesses.beginRound()
-            housekeeping.withLock { ($0.accessed, $0.mustWriteAccesses) = (round, false) }
+        if accessed.isEmpty, mustWriteAccesses || parts.accesses.isHalfFull {
+            (accessed, mustWriteAccesses) = (parts.accesses.beginRound(), false)
         }
-        let some = housekeeping.withLock { state in
-            // A copy, so that the array that it is taken from stays in place.
-            let some = Array(state.accessed.suffix(batchSize))
-            state.accessed.removeLast(some.count)
-            return some
-        }
+        // A copy, so that the array that it is taken from stays in place.
+        let some = Array(accessed.suffix(batchSize))
+        accessed.removeLast(some.count)
         try apply(parts.accesses.take(some.reversed()))
         return !some.isEmpty
     }

@@ -12,6 +12,11 @@ struct EntryFile {
     /// What its inode says.
     let status: DiskFolder.Status
 
+    init(_ file: OwnedDescriptor) throws(DiskCacheError) {
+        self.file = file
+        status = try file.status()
+    }
+
     /// The first read, in bytes: the whole header of nearly every entry.
     private static let firstRead = 1_024
     /// How much of a body is read at once to check it, in bytes.
@@ -40,16 +45,14 @@ struct EntryFile {
         return entry
     }
 
-    /// The checksum of `length` bytes from `offset`, or of as many as there are.
-    func checksum(of length: Int64, from offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> UInt32 {
+    /// The checksum of some bytes, or of as many of them as there are.
+    func checksum(_ range: Range<Int64>, fromMemory: Bool) throws(DiskCacheError) -> UInt32 {
         var checksum: UInt32 = 0
-        var place = offset
-        while place < offset + length {
-            let wanted = Int(min(offset + length - place, Int64(Self.pieceLength)))
+        for place in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceLength) {
+            let wanted = min(Int(range.upperBound - place), Self.pieceLength)
             let piece = try file.read(wanted, at: place, fromMemory: fromMemory)
             checksum = unsafe piece.withUnsafeBytes { unsafe Checksum.crc32c($0, continuing: checksum) }
             guard piece.count == wanted else { break }
-            place += Int64(wanted)
         }
         return checksum
     }

@@ -35,40 +35,28 @@ final class FolderLock: Sendable {
         wasCutOff = wasLeft && last != Self.read(Self.bootPath)
     }
 
-    /// Declares that the folder is in use; before that, the next start sees what this one saw.
-    func markInUse() throws(DiskCacheError) {
-        try Self.write(Self.read(Self.bootPath), to: file)
-    }
-
-    /// A lock on nothing, for a folder that is not writable; `hold` makes it one.
+    /// A lock on nothing, for a folder that is not writable, until `become`.
     init() throws(DiskCacheError) {
-        file = try OwnedDescriptor.anonymous("lock")
+        let descriptor = unsafe linux_memfd_create("lock")
+        guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
+        file = OwnedDescriptor(owning: descriptor)
         (wasCutOff, wasLeft) = (false, false)
     }
 
-    /// Locks another folder, and releases nothing yet: `hold` does when everything else has been opened.
-    /// - Throws: `locked` if another daemon has it.
-    static func take(in root: OwnedDescriptor, path: String) throws(DiskCacheError) -> OwnedDescriptor {
-        let other = try DiskFolder.openOwn(fileName, in: root)
-        try lock(other, lockTimeout: .seconds(0), path: path)
-        try write(read(bootPath), to: other)
-        return other
-    }
-
-    /// Replaces the earlier lock by the one of `take`.
-    func hold(_ other: OwnedDescriptor) throws(DiskCacheError) {
-        try file.replace(by: other)
-    }
-
-    /// Whether the lock that is held is still the one that another daemon would find.
-    func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
-
-    private static func write(_ content: [UInt8], to file: OwnedDescriptor) throws(DiskCacheError) {
-        try file.write(content, at: 0)
-        guard ftruncate(file.raw, off_t(content.count)) == 0 else {
+    /// Declares that the folder is in use; before that, the next start sees what this one saw.
+    func markInUse() throws(DiskCacheError) {
+        let boot = Self.read(Self.bootPath)
+        try file.write(boot, at: 0)
+        guard ftruncate(file.raw, off_t(boot.count)) == 0 else {
             throw DiskCacheError("ftruncate", code: errno)
         }
     }
+
+    /// Replaces this lock by another one.
+    func become(_ other: FolderLock) throws(DiskCacheError) { try file.become(other.file) }
+
+    /// Whether the lock that is held is still the one that another daemon would find.
+    func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
 
     /// Declares that the folder is in order, and releases it for another daemon.
     func release() {
@@ -91,10 +79,7 @@ final class FolderLock: Sendable {
     }
 
     private static func read(_ path: String) -> [UInt8] {
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { return [] }
-        let file = OwnedDescriptor(owning: descriptor)
         // Lost: why the boot has no id; the folder is then never scanned because of a power loss.
-        return (try? file.read(maxContent, at: 0, fromMemory: false)) ?? []
+        (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
     }
 }

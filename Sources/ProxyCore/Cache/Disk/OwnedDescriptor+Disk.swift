@@ -3,71 +3,44 @@
 import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 extension OwnedDescriptor {
-    /// Reads `count` bytes from `offset`; fewer only at the end of the file.
-    ///
-    /// - Parameter fromMemory: from the page cache alone (preadv2(2), RWF_NOWAIT); else it throws
-    ///   `wouldBlock`.
-    func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
-        var code: Int32 = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            (initialized, code) = unsafe fill(
-                UnsafeMutableRawBufferPointer(buffer), at: offset, fromMemory: fromMemory)
-        }
-        guard code == 0 else { throw Self.readError(code) }
-        return bytes
-    }
-
-    private static func readError(_ code: Int32) -> DiskCacheError {
-        code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
-    }
-
-    /// Reads up to `count` bytes from the file's beginning by one call, maybe fewer.
-    func readOnce(_ count: Int, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
-        let flags = fromMemory ? Self.nowait : 0
-        var result = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            result = unsafe linux_pread2(raw, buffer.baseAddress, count, 0, flags)
-            initialized = max(0, result)
-        }
-        guard result >= 0 else { throw Self.readError(errno) }
-        return bytes
-    }
-
     /// RWF_NOWAIT, which Glibc's module does not export.
     private static let nowait: Int32 = 0x8
 
-    /// Fills the buffer from `offset`; returns the number of bytes read, and errno if that ended before the
-    /// file did.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
-        let flags: Int32 = fromMemory ? Self.nowait : 0
-        var done = 0
-        while done < buffer.count {
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = unsafe linux_pread2(
-                raw, rest.baseAddress, rest.count, off_t(offset) + off_t(done), flags)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return (done, errno) }
-            guard count > 0 else { break }
-            done += count
+    /// Reads `count` bytes from `offset`; fewer only at the end of the file.
+    ///
+    /// - Parameters:
+    ///   - fromMemory: from the page cache alone (preadv2(2)); else it throws `wouldBlock`.
+    ///   - once: by one call, which may read fewer bytes.
+    func read(
+        _ count: Int, at offset: Int64, fromMemory: Bool, once: Bool = false
+    ) throws(DiskCacheError) -> [UInt8] {
+        let flags = fromMemory ? Self.nowait : 0
+        var code: Int32 = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            guard once else {
+                (done, code) = unsafe FileIO.fill(
+                    UnsafeMutableRawBufferPointer(buffer), from: raw, at: offset, flags: flags)
+                return
+            }
+            let result = retryingOnInterrupt {
+                unsafe linux_pread2(raw, buffer.baseAddress, count, off_t(offset), flags)
+            }
+            if result < 0 { code = errno }
+            done = max(0, result)
         }
-        return (done, 0)
+        guard code == 0 else {
+            throw code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
+        }
+        return bytes
     }
 
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: [UInt8], at offset: Int64) throws(DiskCacheError) {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    raw, buffer.baseAddress?.advanced(by: done), buffer.count - done,
-                    off_t(offset) + off_t(done))
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw DiskCacheError("pwrite", code: errno) }
-            done += count
-        }
+        let code = unsafe bytes.withUnsafeBytes { unsafe FileIO.write($0, to: raw, at: offset) }
+        guard code == 0 else { throw DiskCacheError("pwrite", code: code) }
     }
 
     /// Writes both at the file's beginning, one after the other, without copying them together.
@@ -88,13 +61,6 @@ extension OwnedDescriptor {
         // Cut short, interrupted or refused: the slow way, which also reports why.
         try write(head, at: 0)
         try write(body, at: Int64(head.count))
-    }
-
-    /// The length of the file in bytes.
-    func length() throws(DiskCacheError) -> Int64 {
-        var status = stat()
-        guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
-        return Int64(status.st_size)
     }
 
     /// Waits until the file's bytes and inode, or the folder's names, are on the disk.

@@ -13,7 +13,7 @@ final class ReadOnlyFolder: Sendable {
     /// - Throws: `readOnlyFolder` if that fails.
     init(path: String) throws(DiskCacheError) {
         do {
-            folder = try DiskFolder(existing: path)
+            folder = try DiskFolder(path: path, creates: false)
         } catch {
             throw .readOnlyFolder(path, because: "\(error)")
         }

@@ -16,17 +16,8 @@ final class VerifiedFiles: Sendable {
         /// The size in bytes.
         let size: Int64
 
-        /// 64 well-mixed bits (the finaliser of SplitMix64, applied to each part); never 0.
-        var mark: UInt64 {
-            var bits: UInt64 = 0
-            for part in [inode, UInt64(bitPattern: changed), UInt64(bitPattern: size)] {
-                bits = (bits ^ part) &+ 0x9E37_79B9_7F4A_7C15
-                bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-                bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-                bits ^= bits >> 31
-            }
-            return bits == 0 ? 1 : bits
-        }
+        /// Well-mixed bits; never 0.
+        fileprivate var mark: UInt64 { UInt64(truncatingIfNeeded: hashValue) | 1 }
     }
 
     private let marks: Mutex<[UInt64]>

@@ -4,6 +4,18 @@ import Bodies
 import Freshness
 import Synchronization
 
+/// An entry whose body is in memory, and has yet to be written.
+struct PendingWrite: Sendable {
+    let description: EntryDescription
+    let body: [UInt8]
+    /// The body's CRC32C.
+    let checksum: UInt32
+    /// The record of the source: stored beside the body; nil if a later one is known.
+    var record: SourceRecord?
+
+    var id: EntryID { EntryID(kind: description.kind, key: description.key) }
+}
+
 /// Small bodies that are found before their files are written. Safe from any thread.
 ///
 /// As many as jobs may wait for the writer, and bounded in bytes. A purge voids their tokens, and from then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 import URLs
 
 /// The URLs of Cloudflare's image resizing: `/cdn-cgi/image/width=300,format=auto/photo.jpg`.
@@ -9,14 +9,26 @@ package struct Cloudflare: Dialect {
 
     /// The settings of the dialect.
     package struct Settings: DialectSettings {
-        /// The URL that a source's path is appended to, such as `https://www.example.org/`; without one only
-        /// absolute URLs are sources.
         package var base = ""
-        /// The hosts that absolute URLs may name, such as `example.org` or `*.example.org`; `*` allows all.
         package var allowedHosts = ["*"]
 
         /// Creates the default settings.
         package init() {}
+
+        package static let settings = SettingTable<Self>("How URLs of Cloudflare Images are read.") {
+            Setting(
+                "base", \.base,
+                """
+                The URL that a source's path is appended to, such as `https://www.example.org/`; without
+                one only absolute URLs are sources.
+                """)
+            Setting(
+                "allowedHosts", \.allowedHosts,
+                """
+                The hosts that absolute URLs may name, such as `example.org` or `*.example.org`; `*`
+                allows all.
+                """)
+        }
     }
 
     private let base: SourceBase?

@@ -9,19 +9,39 @@ package struct Imaginary: Dialect {
 
     /// The settings.
     package struct Settings: DialectSettings {
-        /// Files with the keys; without any, everything is allowed that `security` allows.
         package var keys: [String] = []
-        /// Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves as `key` (`-key`).
         package var signsURLs = false
-        /// What the signed path begins with where imaginary had a prefix (`-path-prefix`).
         package var signedPrefix = ""
-        /// The watermarks of the configuration by the URLs that `watermarkimage` has for them.
         package var watermarks: [String: String] = [:]
 
         /// Creates the default settings.
         package init() {}
 
         package var secretFiles: [String] { keys }
+
+        package static let settings = SettingTable<Self>("How URLs of imaginary are read.") {
+            Setting(
+                "keys", \.keys,
+                """
+                Files with the keys; without any, everything is allowed that `security` allows.
+                """)
+            Setting(
+                "signsURLs", \.signsURLs,
+                """
+                Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves as `key`
+                (`-key`).
+                """)
+            Setting(
+                "signedPrefix", \.signedPrefix,
+                """
+                What the signed path begins with where imaginary had a prefix (`-path-prefix`).
+                """)
+            Setting(
+                "watermarks", \.watermarks,
+                """
+                The watermarks of the configuration by the URLs that `watermarkimage` has for them.
+                """)
+        }
     }
 
     let settings: Settings

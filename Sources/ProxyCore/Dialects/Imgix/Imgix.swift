@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 /// The URLs of imgix's rendering API: `/photo.jpg?w=300&fit=crop&auto=format`.
 package struct Imgix: Dialect {
     package static let name = "imgix"
 
     /// The settings of the dialect.
     package struct Settings: DialectSettings {
-        /// The URL that the path is appended to, such as `https://bucket.example.org/`; without one the path is a
-        /// percent-encoded URL, as at a web proxy source.
         package var base = ""
-        /// Files with the tokens of signed URLs, the text alone; without one no signature is needed.
         package var keys: [String] = []
-        /// Whether unknown parameters and bad values are ignored, as imgix does, instead of refused.
         package var lenient = false
 
         /// Creates the default settings.
         package init() {}
 
         package var secretFiles: [String] { keys }
+
+        package static let settings = SettingTable<Self>("How URLs of imgix are read.") {
+            Setting(
+                "base", \.base,
+                """
+                The URL that the path is appended to, such as `https://bucket.example.org/`; without one
+                the path is a percent-encoded URL, as at a web proxy source.
+                """)
+            Setting(
+                "keys", \.keys,
+                """
+                Files with the tokens of signed URLs, the text alone; without one no signature is
+                needed.
+                """)
+            Setting(
+                "lenient", \.lenient,
+                """
+                Whether unknown parameters and bad values are ignored, as imgix does, instead of
+                refused.
+                """)
+        }
     }
 
     private let base: SourceBase?

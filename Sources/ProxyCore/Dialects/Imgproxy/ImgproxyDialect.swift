@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Primitives
+package import Primitives
 
 /// imgproxy's URLs: `/SIGNATURE/OPTION:ARGUMENT:…/…/SOURCE`.
 package struct ImgproxyDialect: Dialect {
@@ -9,44 +9,95 @@ package struct ImgproxyDialect: Dialect {
 
     /// The settings that the original has, too.
     package struct Settings: DialectSettings {
-        /// Keys of signatures: paths of files, each holding what `IMGPROXY_KEY` holds: hexadecimal digits.
-        /// Default none: anything stands in the signature's place.
         package var keys: [String] = []
-        /// The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`). Default none.
         package var salts: [String] = []
-        /// The number of bytes of a signature (`IMGPROXY_SIGNATURE_SIZE`). Default 32: all of them.
         package var signatureSize = 32
-        /// Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`). Default none.
         package var trustedSignatures: [String] = []
-        /// Options by the name of their preset (`IMGPROXY_PRESETS`): `{"thumb": "rs:fill:120:90/g:no"}`; those
-        /// of `default` apply to every URL. Default none.
         package var presets: [String: String] = [:]
-        /// Whether a URL has names of presets in place of options (`IMGPROXY_ONLY_PRESETS`). Default false.
         package var onlyPresets = false
-        /// The names of the options that a URL may have (`IMGPROXY_ALLOWED_PROCESSING_OPTIONS`). Default
-        /// empty: any.
         package var allowedOptions: [String] = []
-        /// Whether a URL may have options about limits (`IMGPROXY_ALLOW_SECURITY_OPTIONS`). Default false.
         package var securityOptions = false
-        /// What sources without a scheme begin with (`IMGPROXY_BASE_URL`). Default empty.
         package var baseURL = ""
-        /// Whether the last part of a base64 source is a file name
-        /// (`IMGPROXY_BASE64_URL_INCLUDES_FILENAME`). Default false.
         package var base64IncludesFilename = false
-        /// Whether `Accept` chooses the format where the URL does not (`IMGPROXY_AUTO_WEBP`,
-        /// `IMGPROXY_AUTO_AVIF`). Default false: the source's format stays.
         package var autoFormat = false
-        /// The name, in `watermarks`, of the picture that `watermark` draws (`IMGPROXY_WATERMARK_PATH`).
-        /// Default empty: `watermark` is refused.
         package var watermark = ""
-        /// Whether options of the commercial version that have an equivalent are translated, too. Default
-        /// false: they are unknown.
         package var pro = false
 
         /// The defaults.
         package init() {}
 
         package var secretFiles: [String] { keys + salts }
+
+        package static let settings = SettingTable<Self>("How URLs of imgproxy are read.") {
+            Setting(
+                "keys", \.keys,
+                """
+                Keys of signatures: paths of files, each holding what `IMGPROXY_KEY` holds: hexadecimal
+                digits. Without any, anything stands in the signature's place.
+                """)
+            Setting(
+                "salts", \.salts,
+                """
+                The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`).
+                """)
+            Setting(
+                "signatureSize", \.signatureSize,
+                """
+                The number of bytes of a signature (`IMGPROXY_SIGNATURE_SIZE`). 32 is all of them.
+                """)
+            Setting(
+                "trustedSignatures", \.trustedSignatures,
+                """
+                Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`).
+                """)
+            Setting(
+                "presets", \.presets,
+                """
+                Options by the name of their preset (`IMGPROXY_PRESETS`): `{"thumb":
+                "rs:fill:120:90/g:no"}`; those of `default` apply to every URL.
+                """)
+            Setting(
+                "onlyPresets", \.onlyPresets,
+                """
+                Whether a URL has names of presets in place of options (`IMGPROXY_ONLY_PRESETS`).
+                """)
+            Setting(
+                "allowedOptions", \.allowedOptions,
+                """
+                The names of the options that a URL may have (`IMGPROXY_ALLOWED_PROCESSING_OPTIONS`).
+                Without any, any.
+                """)
+            Setting(
+                "securityOptions", \.securityOptions,
+                """
+                Whether a URL may have options about limits (`IMGPROXY_ALLOW_SECURITY_OPTIONS`).
+                """)
+            Setting("baseURL", \.baseURL, "What sources without a scheme begin with (`IMGPROXY_BASE_URL`).")
+            Setting(
+                "base64IncludesFilename", \.base64IncludesFilename,
+                """
+                Whether the last part of a base64 source is a file name
+                (`IMGPROXY_BASE64_URL_INCLUDES_FILENAME`).
+                """)
+            Setting(
+                "autoFormat", \.autoFormat,
+                """
+                Whether `Accept` chooses the format where the URL does not (`IMGPROXY_AUTO_WEBP`,
+                `IMGPROXY_AUTO_AVIF`). Otherwise the source's format stays.
+                """)
+            Setting(
+                "watermark", \.watermark,
+                """
+                The name, in `watermarks`, of the picture that `watermark` draws
+                (`IMGPROXY_WATERMARK_PATH`). Without any, `watermark` is refused.
+                """)
+            Setting(
+                "pro", \.pro,
+                """
+                Whether options of the commercial version that have an equivalent are translated, too.
+                Otherwise they are unknown.
+                """)
+        }
     }
 
     let settings: Settings

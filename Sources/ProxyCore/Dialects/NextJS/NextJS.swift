@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 import URLs
 
 /// The URLs of Next.js' image route, and of Vercel's: `/_next/image?url=%2Fphoto.jpg&w=640&q=75`.
@@ -9,25 +9,44 @@ package struct NextJS: Dialect {
 
     /// The settings of the dialect, as `images` in `next.config.js` has them.
     package struct Settings: DialectSettings {
-        /// The URL that a path in `url` is appended to, such as `http://127.0.0.1:3000/`; without one only
-        /// absolute URLs are sources.
         package var base = ""
-        /// The absolute URLs that are allowed: patterns such as `https://*.example.org/images/*`, in which `*`
-        /// stands for anything.
         package var remotePatterns: [String] = []
-        /// Widths for pictures as wide as the screen.
         package var deviceSizes = [640, 750, 828, 1_080, 1_200, 1_920, 2_048, 3_840]
-        /// Widths for smaller pictures.
         package var imageSizes = [16, 32, 48, 64, 96, 128, 256, 384]
-        /// The qualities that are allowed; all where the list is empty.
         package var qualities: [Int] = []
-        /// The formats that are chosen by `Accept`, best first: `image/avif` or `image/webp`.
         package var formats = ["image/webp"]
-        /// Whether unknown parameters are ignored, as Next.js does, instead of refused.
         package var lenient = false
 
         /// Creates the default settings.
         package init() {}
+
+        package static let settings = SettingTable<Self>("How URLs of the image optimizer of Next.js are read.") {
+            Setting(
+                "base", \.base,
+                """
+                The URL that a path in `url` is appended to, such as `http://127.0.0.1:3000/`; without
+                one only absolute URLs are sources.
+                """)
+            Setting(
+                "remotePatterns", \.remotePatterns,
+                """
+                The absolute URLs that are allowed: patterns such as `https://*.example.org/images/*`,
+                in which `*` stands for anything.
+                """)
+            Setting("deviceSizes", \.deviceSizes, "Widths for pictures as wide as the screen.")
+            Setting("imageSizes", \.imageSizes, "Widths for smaller pictures.")
+            Setting("qualities", \.qualities, "The qualities that are allowed; all where the list is empty.")
+            Setting(
+                "formats", \.formats,
+                """
+                The formats that are chosen by `Accept`, best first: `image/avif` or `image/webp`.
+                """)
+            Setting(
+                "lenient", \.lenient,
+                """
+                Whether unknown parameters are ignored, as Next.js does, instead of refused.
+                """)
+        }
     }
 
     private let base: SourceBase?

@@ -11,40 +11,83 @@ package struct Thumbor: Dialect {
     /// The settings, with thumbor's defaults.
     package struct Settings: DialectSettings {
         /// Whose URLs these are.
-        package enum Flavor: String, Sendable, Hashable, Codable, CaseIterable {
+        package enum Flavor: String, SettingValue, CaseIterable {
             case thumbor, imagor
         }
 
         /// The hash function of the signature.
-        package enum Digest: String, Sendable, Hashable, Codable, CaseIterable {
+        package enum Digest: String, SettingValue, CaseIterable {
             case sha1, sha256, sha512
         }
 
-        /// `thumbor`, or `imagor` for its filters, its shares of the picture in crops, and its paddings.
-        package var flavor: Flavor = .thumbor
-        /// Files with the security key (`SECURITY_KEY`, `IMAGOR_SECRET`); several for a change of keys.
+        package var flavor = Flavor.thumbor
         package var keys: [String] = []
-        /// Whether `unsafe` stands in place of a signature (`ALLOW_UNSAFE_URL`, `IMAGOR_UNSAFE`).
         package var allowsUnsafe = false
-        /// The signature's hash function (`IMAGOR_SIGNER_TYPE`).
-        package var digest: Digest = .sha1
-        /// How many characters of the signature count (`IMAGOR_SIGNER_TRUNCATE`); 0 for all.
+        package var digest = Digest.sha1
         package var signatureLength = 0
-        /// Whether pictures are turned upright by their EXIF orientation (`RESPECT_ORIENTATION`); imagor always does.
         package var respectsOrientation = false
-        /// Whether `Accept` may choose WebP where the URL has no format (`AUTO_WEBP`).
         package var autoWebP = false
-        /// The scheme of a source without one: `http`, or `https` as imagor has it.
         package var defaultScheme = "http"
-        /// The watermarks of the configuration by the URLs that `watermark()` has for them.
         package var watermarks: [String: String] = [:]
-        /// Whether filters that are unknown, have wrong arguments or no equivalent are skipped, as thumbor does, or refused.
         package var lenient = false
 
         /// Creates the default settings.
         package init() {}
 
         package var secretFiles: [String] { keys }
+
+        package static let settings = SettingTable<Self>("How URLs of thumbor are read.") {
+            Setting(
+                "flavor", \.flavor,
+                """
+                `thumbor`, or `imagor` for its filters, its shares of the picture in crops, and its
+                paddings.
+                """)
+            Setting(
+                "keys", \.keys,
+                """
+                Files with the security key (`SECURITY_KEY`, `IMAGOR_SECRET`); several for a change of
+                keys.
+                """)
+            Setting(
+                "allowsUnsafe", \.allowsUnsafe,
+                """
+                Whether `unsafe` stands in place of a signature (`ALLOW_UNSAFE_URL`, `IMAGOR_UNSAFE`).
+                """)
+            Setting("digest", \.digest, "The signature's hash function (`IMAGOR_SIGNER_TYPE`).")
+            Setting(
+                "signatureLength", \.signatureLength,
+                """
+                How many characters of the signature count (`IMAGOR_SIGNER_TRUNCATE`); 0 for all.
+                """)
+            Setting(
+                "respectsOrientation", \.respectsOrientation,
+                """
+                Whether pictures are turned upright by their EXIF orientation (`RESPECT_ORIENTATION`);
+                imagor always does.
+                """)
+            Setting(
+                "autoWebP", \.autoWebP,
+                """
+                Whether `Accept` may choose WebP where the URL has no format (`AUTO_WEBP`).
+                """)
+            Setting(
+                "defaultScheme", \.defaultScheme,
+                """
+                The scheme of a source without one: `http`, or `https` as imagor has it.
+                """)
+            Setting(
+                "watermarks", \.watermarks,
+                """
+                The watermarks of the configuration by the URLs that `watermark()` has for them.
+                """)
+            Setting(
+                "lenient", \.lenient,
+                """
+                Whether filters that are unknown, have wrong arguments or no equivalent are skipped, as
+                thumbor does, or refused.
+                """)
+        }
     }
 
     let settings: Settings

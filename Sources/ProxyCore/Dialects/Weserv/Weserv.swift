@@ -8,11 +8,19 @@ package struct Weserv: Dialect {
 
     /// The settings of the dialect.
     package struct Settings: DialectSettings {
-        /// Whether unknown parameters and bad values are ignored, as weserv does, instead of refused.
         package var lenient = false
 
         /// Creates the default settings.
         package init() {}
+
+        package static let settings = SettingTable<Self>("How URLs of weserv are read.") {
+            Setting(
+                "lenient", \.lenient,
+                """
+                Whether unknown parameters and bad values are ignored, as weserv does, instead of
+                refused.
+                """)
+        }
     }
 
     private let isLenient: Bool

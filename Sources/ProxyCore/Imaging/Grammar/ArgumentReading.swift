@@ -8,6 +8,8 @@ struct ArgumentReading {
     let parameters: [TransformParameter]
     /// The values read so far, by parameter name.
     var given: [String: TransformValue] = [:]
+    /// The offset of each of them in the text.
+    private(set) var places: [String: Int] = [:]
     /// How many values were given by position.
     private(set) var nextPosition = 0
     private var hasNamed = false
@@ -24,6 +26,7 @@ struct ArgumentReading {
     ) throws(TransformError) -> TransformParameter {
         let parameter = if let name { try find(name, position) } else { try next(position) }
         guard given[parameter.name] == nil else { throw error(.repeated, parameter.name, position) }
+        places[parameter.name] = position
         return parameter
     }
 

@@ -67,6 +67,10 @@ package struct FixedNumber: Sendable, Hashable, Comparable {
     }
 }
 
+extension FixedNumber: ExpressibleByIntegerLiteral {
+    package init(integerLiteral whole: Int) { self.init(whole) }
+}
+
 extension FixedNumber: CustomStringConvertible {
     /// The shortest spelling: no plus, no leading or trailing zeros.
     package var description: String {

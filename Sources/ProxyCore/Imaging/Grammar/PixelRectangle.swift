@@ -6,13 +6,6 @@ struct PixelRectangle: Sendable, Hashable {
     let top: Int
     let size: PixelSize
 
-    /// Creates a rectangle from a corner and a size.
-    init(left: Int, top: Int, size: PixelSize) {
-        self.left = left
-        self.top = top
-        self.size = size
-    }
-
     /// Returns the part of the rectangle within an image of `bounds`; nil if it is empty.
     func clamped(to bounds: PixelSize) -> PixelRectangle? {
         let right = min(left + size.width, bounds.width)
@@ -31,7 +24,4 @@ struct PixelRectangle: Sendable, Hashable {
         let bottom = max(top + size.height, other.top + other.size.height)
         return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
     }
-
-    /// Whether it covers an image of `bounds` exactly.
-    func covers(_ bounds: PixelSize) -> Bool { left == 0 && top == 0 && size == bounds }
 }

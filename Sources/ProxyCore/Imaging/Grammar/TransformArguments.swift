@@ -12,17 +12,20 @@ package struct TransformArguments: Sendable {
     private(set) var positionalCount: Int
     /// The offset of the operation in the text that it was parsed from; nil if it was not parsed.
     let position: Int?
+    /// The offset of each given value there, by parameter name.
+    private let places: [String: Int]
 
     /// Checks that every required parameter is given.
     init(
         operation: String, parameters: [TransformParameter], given: [String: TransformValue],
-        positionalCount: Int = 0, at position: Int?
+        positionalCount: Int = 0, at position: Int?, places: [String: Int] = [:]
     ) throws(TransformError) {
         self.positionalCount = positionalCount
         self.operation = operation
         self.parameters = parameters
         self.given = given
         self.position = position
+        self.places = places
         for parameter in parameters {
             guard case .required = parameter.fallback, given[parameter.name] == nil else { continue }
             throw TransformError(.missing, operation: operation, parameter: parameter.name, at: position)
@@ -31,7 +34,8 @@ package struct TransformArguments: Sendable {
 
     /// Returns an error for this operation's parameter `name`, for rules between parameters.
     func error(_ problem: TransformError.Problem, _ parameter: TransformParameter) -> TransformError {
-        TransformError(problem, operation: operation, parameter: parameter.name, at: position)
+        TransformError(
+            problem, operation: operation, parameter: parameter.name, at: places[parameter.name] ?? position)
     }
 
     /// Multiplies each value that `dpr` multiplies.
@@ -40,11 +44,8 @@ package struct TransformArguments: Sendable {
         for parameter in parameters where parameter.isScaled {
             // A default length is scaled, too: sharpening of an image twice as large needs twice the radius.
             guard let value = self[parameter] else { continue }
-            switch parameter.checked(value.scaled(by: factor)) {
-            case .success(let value):
-                scaled[parameter.name] = value
-            case .failure(let error):
-                throw TransformError(error.problem, operation: operation, parameter: parameter.name, at: nil)
+            do { scaled[parameter.name] = try parameter.checked(value.scaled(by: factor)) } catch {
+                throw TransformError(error, operation: operation, parameter: parameter.name, at: nil)
             }
         }
         return try TransformArguments(

@@ -3,30 +3,21 @@
 import Primitives
 
 extension TransformParameter {
-    /// Parses a value of this parameter, or returns why it is invalid.
-    func value(from text: Substring) -> Result<TransformValue, ReadingError> {
-        guard let value = parsed(text) else { return .failure(.init(.malformed(expected: kind.expectation))) }
-        return checked(value)
+    /// Parses a value of this parameter.
+    func value(from text: Substring) throws(TransformError.Problem) -> TransformValue {
+        guard let value = parsed(text) else { throw .malformed(expected: kind.expectation) }
+        return try checked(value)
     }
 
     /// Returns `value` if it is in range, also after scaling by `dpr`.
-    func checked(_ value: TransformValue) -> Result<TransformValue, ReadingError> {
-        guard isInRange(value) else { return .failure(.init(.outOfRange(allowed: kind.expectation))) }
-        return .success(value)
-    }
-
-    /// A problem without a position.
-    struct ReadingError: Error {
-        let problem: TransformError.Problem
-
-        init(_ problem: TransformError.Problem) {
-            self.problem = problem
-        }
+    func checked(_ value: TransformValue) throws(TransformError.Problem) -> TransformValue {
+        guard isInRange(value) else { throw .outOfRange(allowed: kind.expectation) }
+        return value
     }
 
     private func parsed(_ text: Substring) -> TransformValue? {
         switch kind {
-        case .number, .fineNumber:
+        case .number:
             FixedNumber(text.utf8).map(TransformValue.number)
         case .whole:
             text.contains(".") ? nil : FixedNumber(text.utf8).map(TransformValue.number)
@@ -53,7 +44,7 @@ extension TransformParameter {
 
     /// Whether the text decodes to UTF-8 that can be drawn: no control characters but line breaks and tabs.
     private static func isText(_ text: Substring, atMost limit: Int) -> Bool {
-        guard let bytes = Base64URL.decode(text.utf8), bytes.count <= limit else { return false }
+        guard let bytes = Base64.decodeURL(text.utf8), bytes.count <= limit else { return false }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { return false }
         return decoded.unicodeScalars.allSatisfy { scalar in
             scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
@@ -71,10 +62,10 @@ extension TransformParameter {
 
     private func isInRange(_ value: TransformValue) -> Bool {
         switch (kind, value) {
-        case (.number(let range), .number(let number)), (.whole(let range), .number(let number)):
-            Self.contains(range, number)
-        case (.fineNumber(let range), .number(let number)):
+        case (.number(let range), .number(let number)):
             range.contains(number)
+        case (.whole(let range), .number(let number)):
+            Self.contains(range, number)
         case (.length(let range), .length(let length)), (.lengthOr(let range, _), .length(let length)):
             Self.contains(range, length)
         case (.size, .size(let size)):
@@ -109,8 +100,6 @@ extension TransformParameter.Kind {
         switch self {
         case .number(let range):
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
-        case .fineNumber(let range):
-            "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
         case .whole(let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .length(let range):
@@ -139,7 +128,7 @@ extension TransformParameter.Kind {
     /// The kind's short name in the reference.
     var label: String {
         switch self {
-        case .number, .fineNumber: "number"
+        case .number: "number"
         case .whole: "integer"
         case .length, .lengthOr: "length"
         case .size: "size"

@@ -17,9 +17,7 @@ package struct TransformParameter: Sendable {
     /// The type of a parameter's values.
     enum Kind: Sendable {
         /// A number within a range, at most three decimals.
-        case number(ClosedRange<Int>)
-        /// A number within a range given in thousandths.
-        case fineNumber(ClosedRange<FixedNumber>)
+        case number(ClosedRange<FixedNumber>)
         /// A whole number within a range.
         case whole(ClosedRange<Int>)
         /// Pixels within a range, or a percentage of a side.

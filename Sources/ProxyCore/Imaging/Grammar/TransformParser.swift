@@ -52,7 +52,7 @@ struct TransformParser {
         return try type.init(
             TransformArguments(
                 operation: type.name, parameters: type.parameters, given: reading.given,
-                positionalCount: reading.nextPosition, at: part.position))
+                positionalCount: reading.nextPosition, at: part.position, places: reading.places))
     }
 
     /// Whether a word is a value of some operation.
@@ -81,12 +81,9 @@ struct TransformParser {
             throw TransformError(
                 .emptyValue, operation: reading.operation, parameter: parameter.name, at: value.position)
         }
-        switch parameter.value(from: value.text) {
-        case .success(let value):
-            reading.given[parameter.name] = value
-        case .failure(let error):
+        do { reading.given[parameter.name] = try parameter.value(from: value.text) } catch {
             throw TransformError(
-                error.problem, operation: reading.operation, parameter: parameter.name, at: value.position)
+                error, operation: reading.operation, parameter: parameter.name, at: value.position)
         }
     }
 

@@ -82,6 +82,9 @@ struct ExifBlock {
         return ExifBlock(changed) ?? self
     }
 
+    /// Creates a structure that contains only the texts of an ownership.
+    init(_ ownership: Ownership) { self.init(artist: ownership.artist, copyright: ownership.copyright) }
+
     /// Creates a structure that contains only these texts; little-endian.
     init(artist: String?, copyright: String?) {
         let texts = [(Tag.artist, artist), (Tag.copyright, copyright)].compactMap { tag, text in

@@ -10,6 +10,12 @@ struct Ownership: Equatable {
     /// The maximum number of bytes of each.
     private static let limit = 1_000
 
+    /// Creates a value from its parts.
+    init(copyright: String?, artist: String?) {
+        self.copyright = copyright
+        self.artist = artist
+    }
+
     /// Reads the first non-empty text of each from the kinds of metadata.
     init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
         let block = exif.flatMap { ExifBlock($0) }
@@ -71,25 +77,13 @@ struct Ownership: Equatable {
     /// The first text within an XMP element, as in `<dc:rights><rdf:Alt><rdf:li>…`.
     private static func element(_ name: String, in packet: [UInt8]) -> String? {
         let text = String(decoding: packet, as: UTF8.self)
-        guard let start = find("<\(name)", in: text[...])?.upperBound,
-            let end = find("</\(name)", in: text[start...])?.lowerBound
+        guard let start = text.utf8.firstRange(of: "<\(name)".utf8)?.upperBound,
+            let end = text.utf8[start...].firstRange(of: "</\(name)".utf8)?.lowerBound
         else { return nil }
         var content = text[start..<end]
-        if let item = find("<rdf:li", in: content) { content = content[item.upperBound...] }
+        if let item = content.utf8.firstRange(of: "<rdf:li".utf8) { content = content[item.upperBound...] }
         guard let open = content.firstIndex(of: ">") else { return nil }
         return unescaped(content[content.index(after: open)...].prefix { $0 != "<" })
-    }
-
-    private static func find(_ part: String, in text: Substring) -> Range<Substring.Index>? {
-        let wanted = Array(part.utf8)
-        var start = text.startIndex
-        while let candidate = text.utf8[start...].firstIndex(of: wanted[0]) {
-            if text.utf8[candidate...].starts(with: wanted) {
-                return candidate..<text.utf8.index(candidate, offsetBy: wanted.count)
-            }
-            start = text.utf8.index(after: candidate)
-        }
-        return nil
     }
 
     private static func unescaped(_ text: Substring) -> String {

@@ -7,7 +7,7 @@ struct Stamp {
     private let vertical: Length?
 
     private static let range = -100_000...100_000
-    private static let zero = TransformValue.length(.pixels(FixedNumber(0)))
+    private static let zero = TransformValue.length(.pixels(0))
     /// The declaration of `x`.
     static let x = TransformParameter(
         "x", .length(range), .value(zero), isScaled: true,

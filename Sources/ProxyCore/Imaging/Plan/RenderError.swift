@@ -46,4 +46,18 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     case unavailable(String)
     /// The task was cancelled.
     case cancelled
+
+    /// Converts an error of libvips. Sources are measured before there is a picture: only the results of operations are
+    /// too large here.
+    package init(_ error: ImagingError) {
+        switch error {
+        case .badImageData(let text): self = .badImageData(text)
+        case .unsupportedFormat(let name): self = .unsupportedFormat(name)
+        case .tooManyPixels(let why): self = .resultTooLarge(why)
+        case .tooManyBytes(let why): self = .tooManyBytes(why)
+        case .overlayUnreadable(let text): self = .watermarkUnreadable(text)
+        case .emptyResult(let why): self = .emptyResult(why)
+        case .outOfMemory: self = .outOfMemory
+        }
+    }
 }

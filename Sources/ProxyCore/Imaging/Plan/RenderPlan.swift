@@ -114,4 +114,16 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         qualities = QualityConfiguration().byFormat
         avifMaxPixels = FormatsConfiguration().avifMaxPixels
     }
+
+    /// How to write a result in a format.
+    package func settings(for format: ImageFormat) -> EncodeSettings {
+        var settings = EncodeSettings(
+            format: format, quality: quality ?? qualities[format] ?? Self.defaultQuality,
+            isLossless: isLossless, isProgressive: isProgressive, metadata: metadata, effort: effort)
+        if case .read = intermediate { settings.isQuick = maxBytes == nil }
+        return settings
+    }
+
+    /// For formats that have no configured quality.
+    private static let defaultQuality = 80
 }

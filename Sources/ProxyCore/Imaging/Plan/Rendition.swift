@@ -30,6 +30,16 @@ package struct Rendition: Sendable, Equatable, Codable {
         /// The number of bytes.
         package var byteCount: Int
 
+        /// The formats that it may have.
+        package static let formats: [ImageFormat] = [.jpeg, .webp]
+
+        /// How it is written.
+        package static func settings(hasAlpha: Bool, quality: Int) -> EncodeSettings {
+            EncodeSettings(
+                format: hasAlpha ? .webp : .jpeg, quality: quality, isLossless: false, isProgressive: false,
+                metadata: .strip)
+        }
+
         /// Creates a value from its parts.
         package init(format: ImageFormat, byteCount: Int) {
             self.format = format

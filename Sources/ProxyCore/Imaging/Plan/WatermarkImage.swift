@@ -15,8 +15,6 @@ package struct WatermarkImage: Sendable, Hashable, Codable {
 
     /// The maximum number of bytes of one.
     package static let maxBytes = 4 << 20
-    /// The formats that it may have.
-    package static let formats: Set<ImageFormat> = [.png, .webp, .jpeg, .gif, .avif]
     /// The maximum number of different ones in one pipeline.
     package static let maxPerPipeline = 4
 

@@ -13,13 +13,6 @@ struct SmallPicture: Equatable {
     /// The longest side: ThumbHash's maximum; more would not be visible in a placeholder.
     static let longestSide = 100
 
-    /// Creates a picture from its pixels.
-    init(width: Int, height: Int, samples: [UInt8]) {
-        self.width = width
-        self.height = height
-        self.samples = samples
-    }
-
     /// Whether any pixel is not opaque.
     var hasAlpha: Bool { stride(from: 3, to: samples.count, by: 4).contains { samples[$0] != .max } }
 }

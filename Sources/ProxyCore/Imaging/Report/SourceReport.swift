@@ -14,11 +14,10 @@ package struct SourceReport {
     package init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
         self.header = header
         byteCount = source.count
-        samples = try VipsCoder.sampleFacts(of: source, as: header.format)
+        samples = try header.format.coder.loaded(source, .primary).sampleFacts
         timing =
             try header.isAnimation
-            ? VipsCoder.timing(of: source, as: header.format)
-            : AnimationTiming(delays: [], loop: 0)
+            ? header.format.coder.timing(of: source) : AnimationTiming(delays: [], loop: 0)
         picture = try Self.smallPicture(of: source, header)
     }
 
@@ -61,7 +60,8 @@ package struct SourceReport {
                 DominantColor.color(of: picture).map { Self.quoted($0.cssText) } ?? "null"
             ),
             ("blurHash", Self.quoted(BlurHash.text(of: picture))),
-            ("thumbHash", Self.quoted(Self.base64(ThumbHash.bytes(of: picture)))),
+            // With padding, as ThumbHash's own tools write it.
+            ("thumbHash", Self.quoted(Base64.encode(ThumbHash.bytes(of: picture)))),
         ]
         let lines = members.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
         return Array("{\n\(lines)\n}\n".utf8)
@@ -69,12 +69,4 @@ package struct SourceReport {
 
     /// Quotes a text without escaping: BlurHash's alphabet has neither quotes nor backslashes.
     private static func quoted(_ text: String) -> String { "\"\(text)\"" }
-
-    /// Base64 with padding (RFC 4648 §4), as ThumbHash's own tools write it.
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let text = Base64URL.encode(bytes).map { character -> Character in
-            character == "-" ? "+" : character == "_" ? "/" : character
-        }
-        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
-    }
 }

@@ -7,7 +7,7 @@ package struct Blur: ImageTransforming {
     package static let parameters = [sigma]
 
     private static let sigma = TransformParameter(
-        "sigma", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(250)), .required, isScaled: true,
+        "sigma", .number(FixedNumber(thousandths: 100)...250), .required, isScaled: true,
         "The Gaussian's standard deviation in pixels.")
 
     package let arguments: TransformArguments

@@ -9,7 +9,7 @@ struct Gamma: CurveTransforming {
     static let parameters = [amount]
 
     private static let amount = TransformParameter(
-        "amount", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(10)), .required,
+        "amount", .number(FixedNumber(thousandths: 100)...10), .required,
         "The exponent; 1 leaves the picture.")
 
     let arguments: TransformArguments

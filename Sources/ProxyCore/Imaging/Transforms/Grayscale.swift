@@ -7,7 +7,7 @@ package struct Grayscale: MatrixTransforming {
     package static let parameters = [amount]
 
     private static let amount = TransformParameter(
-        "amount", .number(0...1), .value(.number(FixedNumber(1))), "0 leaves the picture, 1 leaves no colour."
+        "amount", .number(0...1), .value(.number(1)), "0 leaves the picture, 1 leaves no colour."
     )
 
     package let arguments: TransformArguments

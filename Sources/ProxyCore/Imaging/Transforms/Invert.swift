@@ -7,7 +7,7 @@ package struct Invert: CurveTransforming {
     package static let parameters = [amount]
 
     private static let amount = TransformParameter(
-        "amount", .number(0...1), .value(.number(FixedNumber(1))),
+        "amount", .number(0...1), .value(.number(1)),
         "0 leaves the picture, 1 inverts it wholly.")
 
     package let arguments: TransformArguments

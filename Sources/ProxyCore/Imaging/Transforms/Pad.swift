@@ -17,7 +17,7 @@ package struct Pad: ImageTransforming {
 
     private static func side(_ name: String, _ reference: String) -> TransformParameter {
         TransformParameter(
-            name, .length(0...100_000), .value(.length(.pixels(FixedNumber(0)))), isScaled: true,
+            name, .length(0...100_000), .value(.length(.pixels(0))), isScaled: true,
             "The border's width on this side; a percentage is of the picture's \(reference).")
     }
 

@@ -96,9 +96,11 @@ package struct Resize: ImageTransforming {
 
     private func checkCombinations() throws(TransformError) {
         let cuts = [.cover, .crop, .auto].contains(mode) || minimum.width != nil || minimum.height != nil
+        let isDefault = arguments.given[Self.mode.name] == nil
+        let hint = (isDefault ? ", the default" : "") + "; only with cover, crop or auto"
         for parameter in [Gravity.parameter, CutPlacement.x, CutPlacement.y] where !cuts {
             guard let value = arguments.given[parameter.name], value != .word("center") else { continue }
-            throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), parameter)
+            throw arguments.error(.conflict(with: "mode=\(mode.rawValue)\(hint)"), parameter)
         }
         if boundsSides, mode != .fill {
             throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), Self.bound)

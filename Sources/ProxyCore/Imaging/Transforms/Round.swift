@@ -15,7 +15,7 @@ package struct Round: ImageTransforming {
     private static let corners = TransformParameter(
         "corners", .words(allCorners), .value(.words(allCorners)), "Which corners are rounded.")
     private static let border = TransformParameter(
-        "border", .length(lengthRange), .value(.length(.pixels(FixedNumber(0)))), isScaled: true,
+        "border", .length(lengthRange), .value(.length(.pixels(0))), isScaled: true,
         "The border's width; a percentage is of the shorter side.")
     private static let color = TransformParameter(
         "color", .color, .value(.color(.black)), "The border's colour.")

@@ -7,7 +7,7 @@ package struct Sepia: MatrixTransforming {
     package static let parameters = [amount]
 
     private static let amount = TransformParameter(
-        "amount", .number(0...1), .value(.number(FixedNumber(1))), "0 leaves the picture, 1 tones it wholly.")
+        "amount", .number(0...1), .value(.number(1)), "0 leaves the picture, 1 tones it wholly.")
 
     package let arguments: TransformArguments
     package let matrix: ColorMatrix

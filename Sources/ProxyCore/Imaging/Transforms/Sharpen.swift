@@ -7,11 +7,11 @@ package struct Sharpen: ImageTransforming {
     package static let parameters = [sigma, amount]
 
     private static let sigma = TransformParameter(
-        "sigma", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(250)),
+        "sigma", .number(FixedNumber(thousandths: 100)...250),
         .value(.number(FixedNumber(thousandths: 500))), isScaled: true,
         "The standard deviation of the blur, in pixels.")
     private static let amount = TransformParameter(
-        "amount", .number(0...10), .value(.number(FixedNumber(1))), "How much of the difference is added.")
+        "amount", .number(0...10), .value(.number(1)), "How much of the difference is added.")
 
     package let arguments: TransformArguments
     private let deviation: Double

@@ -7,7 +7,7 @@ package struct Speed: ImageTransforming {
     package static let parameters = [factor]
 
     private static let factor = TransformParameter(
-        "factor", .fineNumber(FixedNumber(thousandths: 10)...FixedNumber(100)), .required,
+        "factor", .number(FixedNumber(thousandths: 10)...100), .required,
         "2 is twice as fast, 0.5 half as fast.")
 
     /// In milliseconds; browsers show frames with a shorter delay for 100 ms.

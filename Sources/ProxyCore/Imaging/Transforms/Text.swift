@@ -15,11 +15,11 @@ package struct Text: ImageTransforming {
     private static let text = TransformParameter(
         "text", .text(limit: limit), .absent, "The text; what the grammar does not allow goes into text64.")
     private static let size = TransformParameter(
-        "size", .length(1...2_000), .value(.length(.pixels(FixedNumber(24)))), isScaled: true,
+        "size", .length(1...2_000), .value(.length(.pixels(24))), isScaled: true,
         "The letters' size (of an em); a percentage is of the picture's height.")
     private static let font = TransformParameter(
         "font", .text(limit: 100), .value(.text("sans")),
-        "A font family that is installed, with a style if wanted: DejaVu_Serif_Bold.")
+        "A font family that is installed, else the nearest; with a style if wanted: DejaVu_Serif_Bold.")
     private static let color = TransformParameter(
         "color", .color, .value(.color(.black)), "The letters' colour.")
     private static let encodedText = TransformParameter(
@@ -71,7 +71,7 @@ package struct Text: ImageTransforming {
     }
 
     private static func decoded(_ text: String) -> String {
-        String(decoding: Base64URL.decode(text.utf8) ?? [], as: UTF8.self)
+        String(decoding: Base64.decodeURL(text.utf8) ?? [], as: UTF8.self)
     }
 
     /// The canonical spelling of a text: plain if possible.
@@ -80,7 +80,7 @@ package struct Text: ImageTransforming {
             byte == UInt8(ascii: " ") || (byte != UInt8(ascii: "_") && TransformParser.isAllowed(byte))
         }
         guard isPlain else {
-            return [text.name: TransformValue?.none, encodedText.name: .text(Base64URL.encode(content.utf8))]
+            return [text.name: TransformValue?.none, encodedText.name: .text(Base64.encodeURL(content.utf8))]
         }
         let spelled = String(content.map { $0 == " " ? "_" : $0 })
         return [text.name: .text(spelled), encodedText.name: TransformValue?.none]

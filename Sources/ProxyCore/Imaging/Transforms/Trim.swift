@@ -7,7 +7,7 @@ package struct Trim: ImageTransforming {
     package static let parameters = [threshold, color, equal, corner, keep]
 
     private static let threshold = TransformParameter(
-        "threshold", .number(0...255), .value(.number(FixedNumber(10))),
+        "threshold", .number(0...255), .value(.number(10)),
         "How far a channel may be from the colour, in levels, and still be border.")
     private static let color = TransformParameter(
         "color", .color, .absent, "The border's colour; that of the pixel in a corner when absent.")

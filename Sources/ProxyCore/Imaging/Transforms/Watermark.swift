@@ -15,7 +15,7 @@ package struct Watermark: ImageTransforming {
         "scale", .number(0...10), .absent,
         "Its size: it fits inside this share of the picture's sides; its own size when absent.")
     private static let opacity = TransformParameter(
-        "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
+        "opacity", .number(0...1), .value(.number(1)), "Multiplies its alpha.")
     private static let tile = TransformParameter(
         "tile", .word(["0", "1", "x", "y", "spread", "spreadx", "spready"]), .value(.word("0")),
         "Whether it is repeated: 1 all over the picture, x in a row, y in a column; spread, spreadx and spready only as "

@@ -14,6 +14,16 @@ import CVips
         self.count = count
     }
 
+    /// The output of a saver, which returns 0 for success.
+    static func written(
+        by save: (inout UnsafeMutableRawPointer?, inout Int) -> CInt
+    ) throws(ImagingError) -> EncodedImage {
+        var bytes: UnsafeMutableRawPointer?
+        var count = 0
+        guard unsafe save(&bytes, &count) == 0, let bytes = unsafe bytes else { throw VipsLibrary.failure() }
+        return unsafe EncodedImage(adopting: bytes, count: count)
+    }
+
     deinit {
         unsafe g_free(start)
     }
@@ -23,17 +33,6 @@ import CVips
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
-    }
-
-    /// Sets the alpha flag in the header of an animated WebP (RFC 9649 §2.7.1).
-    ///
-    /// libwebp sets it only if a frame has alpha; without it, the canvas around opaque frames would be black.
-    borrowing func declareAlpha() {
-        let file = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
-        guard count > 20, unsafe file[12..<16].elementsEqual("VP8X".utf8), unsafe file[20] & 0x02 != 0 else {
-            return
-        }
-        unsafe file[20] |= 0x10
     }
 
     /// Returns a copy with bytes inserted.

@@ -73,10 +73,7 @@ import CVips
     private static func pixels(
         of index: Int, of animation: some FramedAnimation, from source: borrowing VipsSource
     ) throws(ImagingError) -> [UInt8] {
-        var still: [UInt8] = []
-        unsafe source.withBytes { (bytes) throws(Never) in
-            still = unsafe animation.still(index, in: bytes)
-        }
+        let still = unsafe source.withBytes { unsafe animation.still(index, in: $0) }
         guard let opened = VipsSource.copy(of: still) else { throw .outOfMemory("a frame of an animation") }
         let image = try VipsCoder.open(
             opened, as: type(of: animation).format, frames: .primary, shrink: .none)

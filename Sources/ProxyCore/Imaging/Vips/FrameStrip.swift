@@ -5,12 +5,9 @@ import CVips
 /// The frames of a picture between the operations; a still has one.
 @safe package struct FrameStrip: ~Copyable {
     /// The frames' objects; owned.
-    private var frames: [UnsafeMutablePointer<CVips.VipsImage>?] = unsafe []
+    private var frames: [RawImage?] = unsafe []
     /// Whether the frames' pixels can only be read from top to bottom.
     private var isSequential = false
-
-    /// Creates a strip without frames.
-    init() {}
 
     deinit {
         unsafe frames.forEach { unsafe g_object_unref($0) }

@@ -38,7 +38,7 @@ extension VipsImage {
         let padded = PixelSize(
             Self.sideThatScales(size.width, by: horizontal), Self.sideThatScales(size.height, by: vertical))
         let larger = try unsafe derived(
-            shim_surround(raw, 0, 0, CInt(padded.width), CInt(padded.height), SHIM_EDGE_COPY))
+            shim_surround(raw, 0, 0, CInt(padded.width), CInt(padded.height), VIPS_EXTEND_COPY))
         let small = try unsafe larger.derived(shim_resize(larger.raw, horizontal, vertical))
         return try small.cropped(to: PixelRectangle(left: 0, top: 0, size: target))
     }
@@ -228,11 +228,11 @@ enum CanvasEdge {
     case tiled
 
     /// libvips' name.
-    fileprivate var vips: ShimEdge {
+    fileprivate var vips: VipsExtend {
         switch self {
-        case .continued: SHIM_EDGE_COPY
-        case .mirrored: SHIM_EDGE_MIRROR
-        case .tiled: SHIM_EDGE_REPEAT
+        case .continued: VIPS_EXTEND_COPY
+        case .mirrored: VIPS_EXTEND_MIRROR
+        case .tiled: VIPS_EXTEND_REPEAT
         }
     }
 }

@@ -37,17 +37,28 @@ extension VipsImage {
     }
 
     /// The ownership of the picture, from any kind of metadata.
-    var ownership: Ownership {
-        Ownership(
-            exif: blob("exif-data"), iptc: blob("iptc-data"), xmp: blob("xmp-data"), comments: comments)
+    var ownership: Ownership { ownership(from: Set(MetadataKind.allCases)) }
+
+    /// The part of the ownership that no kind of metadata which is kept contains.
+    func ownership(lostBeside kept: Set<MetadataKind>) -> Ownership {
+        ownership.without(ownership(from: kept))
     }
 
-    /// The part of the ownership that libvips does not write to a format, even when it keeps all metadata.
-    func ownership(lostIn format: ImageFormat) -> Ownership {
-        let kept = Ownership(
-            exif: blob("exif-data"), iptc: format == .jpeg ? blob("iptc-data") : nil,
-            xmp: format == .jxl ? nil : blob("xmp-data"), comments: format == .png ? comments : [:])
-        return ownership.without(kept)
+    private func ownership(from kinds: Set<MetadataKind>) -> Ownership {
+        func field(_ kind: MetadataKind, _ name: String) -> [UInt8]? {
+            kinds.contains(kind) ? blob(name) : nil
+        }
+        return Ownership(
+            exif: field(.exif, "exif-data"), iptc: field(.iptc, "iptc-data"), xmp: field(.xmp, "xmp-data"),
+            comments: kinds.contains(.comments) ? comments : [:])
+    }
+
+    /// The same picture with a block of EXIF, unless there is none, or libvips has read one.
+    consuming func adding(exif: [UInt8]?) throws(ImagingError) -> VipsImage {
+        guard let exif, blob("exif-data") == nil else { return self }
+        let own = try duplicate()
+        own.set("exif-data", to: exif)
+        return own
     }
 
     private var comments: [String: String] {
@@ -64,7 +75,7 @@ extension VipsImage {
     func exif(adding ownership: Ownership) -> ExifBlock? {
         guard var block = blob("exif-data").flatMap({ ExifBlock($0) }) else {
             guard !ownership.isEmpty else { return nil }
-            return ExifBlock(artist: ownership.artist, copyright: ownership.copyright)
+            return ExifBlock(ownership)
         }
         block.resetOrientation()
         return block.adding(ownership)

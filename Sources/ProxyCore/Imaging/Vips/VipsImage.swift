@@ -2,17 +2,20 @@
 
 import CVips
 
+/// An image, as libvips' functions take and return it.
+typealias RawImage = UnsafeMutablePointer<CVips.VipsImage>
+
 /// A libvips image; its pixels are usually computed when they are read.
 ///
 /// Operations borrow the image and do not change it.
 @safe package struct VipsImage: ~Copyable {
     /// The object; owned.
-    let raw: UnsafeMutablePointer<CVips.VipsImage>
+    let raw: RawImage
     /// Whether pixels can only be read from top to bottom, because they come directly from a decoder.
     let isSequential: Bool
 
     /// Takes ownership of a reference that a call has returned; nil means that the call has failed.
-    init(adopting made: UnsafeMutablePointer<CVips.VipsImage>?, isSequential: Bool) throws(ImagingError) {
+    init(adopting made: RawImage?, isSequential: Bool) throws(ImagingError) {
         guard let made = unsafe made else { throw VipsLibrary.failure() }
         unsafe raw = made
         self.isSequential = isSequential
@@ -23,9 +26,7 @@ import CVips
     }
 
     /// Wraps the result of an operation on this image.
-    borrowing func derived(
-        _ made: UnsafeMutablePointer<CVips.VipsImage>?
-    ) throws(ImagingError) -> VipsImage {
+    borrowing func derived(_ made: RawImage?) throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(adopting: made, isSequential: isSequential)
     }
 

@@ -13,11 +13,6 @@ package enum VipsLibrary {
     /// The maximum length of a text from libvips, in bytes; it is for the log.
     private static let errorTextLimit = 512
 
-    /// Coders that libvips considers untrusted, and that the configuration may allow.
-    private static let untrusted: [ImageFormat: [String]] = [
-        .svg: ["VipsForeignLoadSvg"], .jxl: ["VipsForeignLoadJxl", "VipsForeignSaveJxl"],
-    ]
-
     /// Starts libvips with only the needed parts, in a process without other threads; returns whether it
     /// succeeded.
     package static func startAlone() -> Bool { shim_start(threadsPerJob, 1) == 0 && isStarted }
@@ -29,7 +24,7 @@ package enum VipsLibrary {
 
     /// Allows a format's coders that libvips considers untrusted; called only for formats that a plan names.
     package static func unblock(_ format: ImageFormat) {
-        for name in untrusted[format] ?? [] { unsafe shim_unblock(name) }
+        for name in format.coder.untrustedCoders { unsafe shim_unblock(name) }
     }
 
     /// Returns libvips' last error and clears its buffer.

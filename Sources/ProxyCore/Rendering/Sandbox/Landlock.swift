@@ -3,6 +3,7 @@
 import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 /// The kernel's restriction of files, TCP ports, abstract sockets and signals (landlock(7)).
 enum Landlock {
@@ -55,12 +56,9 @@ enum Landlock {
 
     /// Whether system calls of this process are filtered (proc(5), `Seccomp`); false where that can't be read.
     private static var isFiltered: Bool {
-        let file = unsafe linux_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 8_192)
-        let count = unsafe read(file, &bytes, bytes.count)
-        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        // Lost: why the file can't be read; the reason is then given without this.
+        let text = (try? FileIO.contents(of: "/proc/self/status", atMost: .kibibytes(64))) ?? []
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         return lines.contains { $0.hasPrefix("Seccomp:") && $0.hasSuffix("2") }
     }
 

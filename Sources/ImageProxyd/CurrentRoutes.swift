@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+import Synchronization
+import URLs
+
+/// Forwards requests to the handlers of the current settings; requests in progress end in those they began
+/// in. Safe from any thread.
+final class CurrentRoutes: RequestHandling {
+    private let routes: Mutex<Routes>
+    private let accounting: Accounting
+
+    init(_ routes: Routes, _ accounting: Accounting) {
+        self.routes = Mutex(routes)
+        self.accounting = accounting
+    }
+
+    /// Hot path: a lock and a reference.
+    var value: Routes { routes.withLock { $0 } }
+
+    /// Replaces the handlers.
+    func replace(by other: Routes) {
+        routes.withLock { $0 = other }
+    }
+
+    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
+        value.answersAtOnce(request, with: &response)
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer { value.answer(request) }
+
+    /// Only a picture is taken.
+    func takesContent(of request: HTTPRequest) -> Bool {
+        value.uploadHandler(of: request)?.mayUpload(request) ?? false
+    }
+
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        value.contentReceiver(of: request)
+    }
+
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        value.answer(request, with: content)
+    }
+
+    func isVital(_ request: HTTPRequest) -> Bool { Routes.isVital(request) }
+
+    func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
+}
+
+/// Forwards operators' requests likewise.
+final class AdminHandler: RequestHandling {
+    private let currentRoutes: CurrentRoutes
+    private let accounting: Accounting
+
+    init(currentRoutes: CurrentRoutes, accounting: Accounting) {
+        self.currentRoutes = currentRoutes
+        self.accounting = accounting
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.admin.answer(request) }
+
+    /// Only a picture is taken.
+    func takesContent(of request: HTTPRequest) -> Bool {
+        currentRoutes.value.admin.mayUpload(request)
+    }
+
+    func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
+        currentRoutes.value.admin.images.contentReceiver(of: request)
+    }
+
+    func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        currentRoutes.value.admin.answer(request, with: content)
+    }
+
+    func isVital(_ request: HTTPRequest) -> Bool { true }
+
+    func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
+}
+
+/// The sources that redirects may lead to, by the current settings.
+final class CurrentSources: Sendable {
+    private let policy: Mutex<SourcePolicy>
+
+    init(_ policy: SourcePolicy) {
+        self.policy = Mutex(policy)
+    }
+
+    func allows(_ url: SourceURL) -> Bool { policy.withLock { $0 }.allows(url) }
+
+    func replace(by other: SourcePolicy) {
+        policy.withLock { $0 = other }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+
+/// PNG and APNG, by libpng 1.6.39 (Debian 12).
+///
+/// To examine again with another version:
+/// - libvips 8.14 reads no animation: the daemon composes the frames (`PNGAnimation`).
+/// - libpng unpacks all texts and profiles before any pixel (`PNGChunks.checkWeight`).
+/// - libvips 8.14 neither reads nor writes the chunk of EXIF (`open`, `addition`).
+enum PNG: FormatCoder {
+    static let format = ImageFormat.png
+    static let mediaType = "image/png"
+    static let storedCode: UInt8 = 2
+    static let signatures = [PNGChunks.signature]
+
+    static let readsAnimations = true
+    static let isShownByBrowsers = true
+    static let maxSide = 1_000_000
+    static let canBeLossless = true
+    static let canBeProgressive = true
+    /// PNG 1.2 §4.1.1 knows no other depths.
+    static let concession = Concession.palette([8, 4, 2, 1])
+
+    static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
+        try unsafe PNGChunks.checkWeight(of: file)
+    }
+
+    static func header(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
+        var header = try checkedHeader(of: source)
+        if let animation = animation(in: source) { header.frames = animation.frames.count }
+        if let orientation = exif(of: source).flatMap({ ExifBlock($0)?.orientation }) {
+            header.orientation = orientation
+        }
+        return header
+    }
+
+    static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
+        unsafe shim_load_png(source)
+    }
+
+    static func open(
+        _ source: borrowing VipsSource, _ frames: FrameSelection, _ shrink: LoadShrink
+    ) throws(ImagingError) -> VipsImage {
+        let still = try loaded(source, .primary)
+        guard let animation = animation(in: source), frames != .primary || !animation.beginsWithPicture
+        else { return try still.adding(exif: exif(of: source)) }
+        let drawn = try FrameCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
+        drawn.takeDescriptions(of: still)
+        if let exif = exif(of: source) { drawn.set("exif-data", to: exif) }
+        return drawn
+    }
+
+    static func timing(of source: borrowing VipsSource) throws(ImagingError) -> AnimationTiming {
+        if let animation = animation(in: source) { return animation.timing }
+        return try loaded(source, .all).timing
+    }
+
+    /// The animation; nil for a still. O(number of chunks).
+    private static func animation(in source: borrowing VipsSource) -> PNGAnimation? {
+        unsafe source.withBytes { unsafe PNGAnimation($0) }
+    }
+
+    /// The EXIF block, at any position; nil if there is none. O(number of chunks).
+    private static func exif(of source: borrowing VipsSource) -> [UInt8]? {
+        unsafe source.withBytes { file in
+            var chunks = unsafe PNGChunks(file)
+            while let chunk = chunks.next() {
+                if chunk.name == .exif { return unsafe Array(file[chunk.body]) }
+            }
+            return nil
+        }
+    }
+
+    static func embeddedPixels(of file: UnsafeRawBufferPointer) -> Int? {
+        // The reason is dropped: which of its texts was too long.
+        guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
+        var chunks = unsafe PNGChunks(file)
+        guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else { return nil }
+        return chunks.number(at: header.body.lowerBound) * chunks.number(at: header.body.lowerBound + 4)
+    }
+
+    static let writtenMetadata: Set<MetadataKind> = [.exif, .xmp, .comments]
+
+    /// The chunk of EXIF behind the file's header (PNG third edition §11.3.4.6).
+    static func addition(
+        to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
+    ) -> MetadataAddition? {
+        guard let block = exif(of: image, ownership, keepsAll: keepsAll) else { return nil }
+        let body = Array("eXIf".utf8) + block.bytes
+        let chunk = bigEndian(block.bytes.count) + body + bigEndian(Int(PNGChecksum.of(body)))
+        return MetadataAddition { _ in Insertion(bytes: chunk, offset: headerLength) }
+    }
+
+    /// The length of the signature and IHDR.
+    private static let headerLength = 33
+
+    static func save(
+        _ image: borrowing VipsImage, _ settings: EncodeSettings, strips: CInt
+    ) throws(ImagingError) -> EncodedImage {
+        let picture = unsafe image.raw
+        return try unsafe .written { bytes, count in
+            unsafe shim_save_png(
+                picture, &bytes, &count, compression, settings.isProgressive ?? false ? 1 : 0,
+                CInt(settings.paletteBits ?? 0), strips)
+        }
+    }
+
+    /// zlib's level, 0–9.
+    private static let compression: CInt = 6
+
+    static func isStreamed(_ header: ImageHeader) -> Bool { !header.isInterlaced }
+
+    static func decodingWork(_ header: ImageHeader) -> Double {
+        header.isInterlaced || header.frames > 1 ? 2.5 : 1.2
+    }
+
+    static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 15 }
+
+    static func decodingMemory(_ job: DecodingJob) -> Int {
+        guard job.header.frames == 1 else { return job.composedFrames }
+        return job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
+    }
+
+    static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 3 }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Primitives
+
+/// Which sources are worked on in the background: each once at a time, few altogether, and some not again for a while. Pure.
+struct SourceLimiter: Sendable {
+    private let limit: Int
+    private var capacity: Int
+    private var running: Set<CacheKey> = []
+    /// Sources that are left alone: since when and until when, in seconds since 1970.
+    private var resting: [CacheKey: Range<Int64>] = [:]
+    /// The same, in the order in which they began to rest.
+    private var order: [CacheKey] = []
+
+    /// - Parameters:
+    ///   - limit: sources at once.
+    ///   - capacity: most sources that rest; beyond it those go that have rested longest.
+    init(limit: Int, capacity: Int) {
+        self.limit = limit
+        self.capacity = max(1, capacity)
+    }
+
+    /// Sources that are worked on.
+    var count: Int { running.count }
+
+    /// Changes the most sources that rest.
+    mutating func resize(capacity: Int) {
+        self.capacity = max(1, capacity)
+        trim()
+    }
+
+    /// Takes a place; false when the source has one or rests, or all are taken.
+    mutating func begin(_ source: CacheKey, at now: Int64) -> Bool {
+        // A clock that was set back must not make the rest longer.
+        guard running.count < limit, resting[source]?.contains(now) != true else { return false }
+        return running.insert(source).inserted
+    }
+
+    /// Gives the place back.
+    /// - Parameter seconds: for which the source rests.
+    mutating func end(_ source: CacheKey, restingFor seconds: Int64 = 0, at now: Int64) {
+        running.remove(source)
+        guard seconds > 0 else { return }
+        if resting.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
+        trim()
+    }
+
+    /// Lets a source rest no longer.
+    mutating func forget(_ source: CacheKey) {
+        guard resting.removeValue(forKey: source) != nil else { return }
+        order.removeAll { $0 == source }
+    }
+
+    /// The same for all sources.
+    mutating func forgetAll() { (resting, order) = ([:], []) }
+
+    private mutating func trim() {
+        guard order.count > capacity else { return }
+        for source in order.prefix(order.count - capacity) { resting[source] = nil }
+        order.removeFirst(order.count - capacity)
+    }
+}

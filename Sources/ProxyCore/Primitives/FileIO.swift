@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Repeats a system call that a signal has interrupted (EINTR, signal(7)).
+package func retryingOnInterrupt(_ call: () -> Int) -> Int {
+    while true {
+        let count = call()
+        guard count < 0, errno == EINTR else { return count }
+    }
+}
+
+/// Reads and writes all bytes, however many system calls that takes.
+package enum FileIO {
+    /// Writes all of `bytes` at `offset` (pwrite(2)); returns 0, or the error, for example of a full disk.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int64
+    ) -> CInt {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = retryingOnInterrupt {
+                unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            }
+            guard count > 0 else { return count < 0 ? errno : EIO }
+            done += count
+        }
+        return 0
+    }
+
+    /// Fills `bytes` from `offset` (preadv2(2)); returns the number of bytes read, which is smaller at the end of the file,
+    /// and the error that ended it before, or 0.
+    /// - Parameter flags: those of preadv2, such as RWF_NOWAIT.
+    package static func fill(
+        _ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64, flags: CInt = 0
+    ) -> (count: Int, code: CInt) {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+            let count = retryingOnInterrupt {
+                unsafe linux_pread2(
+                    descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done), flags)
+            }
+            guard count >= 0 else { return (done, errno) }
+            guard count > 0 else { break }
+            done += count
+        }
+        return (done, 0)
+    }
+
+    /// Why a file's content can't be had.
+    package enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The system refuses; carries errno.
+        case system(CInt)
+        /// It is a folder, a pipe or a device.
+        case notRegular
+        /// It has more bytes than these.
+        case larger(than: ByteCount)
+
+        /// The reason alone.
+        package var description: String {
+            switch self {
+            case .system(let code): systemErrorText(code)
+            case .notRegular: "no regular file"
+            case .larger(let most): "larger than \(most)"
+            }
+        }
+    }
+
+    /// Returns a file's whole content.
+    /// - Parameter isRegular: whether it must be a regular file; reading a pipe or a device may block.
+    package static func contents(
+        of path: String, atMost most: ByteCount, isRegular: Bool = false
+    ) throws(ReadError) -> [UInt8] {
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0), 0)
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { close(descriptor) }
+        if isRegular {
+            var facts = stat()
+            guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+                throw .notRegular
+            }
+        }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = retryingOnInterrupt { unsafe read(descriptor, &piece, piece.count) }
+            guard count >= 0 else { throw .system(errno) }
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+            guard bytes.count <= most.bytes else { throw .larger(than: most) }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Whether a byte may be part of a token (RFC 9110 §5.6.2).
+@inlinable
+package func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text is a token (RFC 9110 §5.6.2).
+    package var isToken: Bool { !isEmpty && utf8.allSatisfy(isTokenByte) }
+}
+
+extension Substring {
+    /// The text without the spaces and tabs at its ends.
+    package var trimmingBlanks: Substring {
+        var rest = drop { $0 == " " || $0 == "\t" }
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        return rest
+    }
+}
+
+/// The system's description of an error.
+package func systemErrorText(_ code: CInt) -> String {
+    // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
+    unsafe String(cString: strerror(code))
+}
