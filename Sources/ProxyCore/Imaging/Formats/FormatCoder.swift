@@ -126,12 +126,21 @@ extension FormatCoder {
 extension FrameSelection {
     /// The first frame or page.
     var first: CInt {
-        guard case .single(let index) = self else { return 0 }
-        return CInt(clamping: index)
+        switch self {
+        case .primary, .all: 0
+        case .single(let index): CInt(clamping: index)
+        case .range(let range): CInt(clamping: range.lowerBound)
+        }
     }
 
     /// The number of frames; -1 means all.
-    var count: CInt { self == .all ? -1 : 1 }
+    var count: CInt {
+        switch self {
+        case .primary, .single: 1
+        case .range(let range): CInt(clamping: range.count)
+        case .all: -1
+        }
+    }
 }
 
 extension LoadShrink {

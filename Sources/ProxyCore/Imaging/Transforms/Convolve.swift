@@ -13,7 +13,7 @@ package struct Convolve: ImageTransforming {
     private static let columns = TransformParameter(
         "columns", .whole(1...7), .required, "The number of weights in a row, odd.")
     private static let scale = TransformParameter(
-        "scale", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100_000)),
+        "scale", .number(FixedNumber(thousandths: 1)...FixedNumber(100_000)),
         .value(.number(FixedNumber(1))),
         "What the sum is divided by.")
 

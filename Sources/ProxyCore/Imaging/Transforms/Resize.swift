@@ -50,7 +50,7 @@ package struct Resize: ImageTransforming {
 
     private static func factor(_ name: String, _ doc: String) -> TransformParameter {
         TransformParameter(
-            name, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100)),
+            name, .number(FixedNumber(thousandths: 1)...FixedNumber(100)),
             .value(.number(FixedNumber(1))), doc)
     }
 

@@ -33,7 +33,7 @@ package struct Watermark: ImageTransforming {
 
     private static func share(_ side: String) -> TransformParameter {
         TransformParameter(
-            side, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(10)), .absent,
+            side, .number(FixedNumber(thousandths: 1)...FixedNumber(10)), .absent,
             "Its largest \(side) as a share of the picture's, in place of scale.")
     }
 
