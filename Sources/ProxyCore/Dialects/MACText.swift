@@ -10,7 +10,7 @@ enum MACText {
     ///   - isPadded: whether `=` fills it up to a multiple of four characters.
     ///   - length: how many characters of it are kept; nil for all.
     static func text(of mac: some Sequence<UInt8>, isPadded: Bool, length: Int? = nil) -> String {
-        var text = Base64URL.encode(mac)
+        var text = Base64.encodeURL(mac)
         if isPadded { text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4) }
         return length.map { String(text.prefix($0)) } ?? text
     }

@@ -54,7 +54,7 @@ struct DialectCase: Sendable {
 
     private func encodedSource(_ origin: DialectOrigin) -> String {
         guard let encoding = json["b64"], let text = encoding["of"]?.text else { return "" }
-        var encoded = Base64URL.encode(origin.filling(text).utf8)
+        var encoded = Base64.encodeURL(origin.filling(text).utf8)
         if let style = encoding["style"]?.text, style != "url" {
             encoded += String(repeating: "=", count: (4 - encoded.utf8.count % 4) % 4)
             if style == "std" { encoded = encoded.replacing("-", with: "+").replacing("_", with: "/") }
@@ -74,17 +74,17 @@ struct DialectCase: Sendable {
             var mac = HMAC<SHA256>(key: SymmetricKey(data: Self.bytes(ofDigits: key)))
             mac.update(data: Self.bytes(ofDigits: sign["salt"]?.text ?? ""))
             mac.update(data: Array(Self.rest(of: text, behind: "{SIG}").utf8))
-            signature = Base64URL.encode(mac.finalize().prefix(sign["size"]?.whole ?? 32))
+            signature = Base64.encodeURL(mac.finalize().prefix(sign["size"]?.whole ?? 32))
         case "thumbor":
             let code = HMAC<Insecure.SHA1>.authenticationCode(
                 for: Array(Self.rest(of: text, behind: "{SIG}/").utf8),
                 using: SymmetricKey(data: Array(key.utf8)))
-            signature = Base64URL.encode(code)
+            signature = Base64.encodeURL(code)
             signature += String(repeating: "=", count: (4 - signature.utf8.count % 4) % 4)
         case "imaginary":
             let code = HMAC<SHA256>.authenticationCode(
                 for: Array(Self.sortedQuery(of: text).utf8), using: SymmetricKey(data: Array(key.utf8)))
-            signature = Base64URL.encode(code)
+            signature = Base64.encodeURL(code)
         default:
             let digest = Insecure.MD5.hash(data: Array((key + Self.withoutSignature(text)).utf8))
             signature = digest.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()

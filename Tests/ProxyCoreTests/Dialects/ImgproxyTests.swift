@@ -164,7 +164,7 @@ struct ImgproxyTests {
         var mac = HMAC<SHA256>(key: SymmetricKey(data: key))
         mac.update(data: salt)
         mac.update(data: Array(path.utf8))
-        return Base64URL.encode(mac.finalize().prefix(size))
+        return Base64.encodeURL(mac.finalize().prefix(size))
     }
 
     @Test("A signature by any of the keys covers the whole path behind it, as it was sent")

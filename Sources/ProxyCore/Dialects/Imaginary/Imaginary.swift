@@ -139,7 +139,7 @@ package struct Imaginary: Dialect {
         guard let given = pairs.first(where: { $0.name == "sign" })?.value, !given.isEmpty else {
             throw TranslationError(.signature, "sign", "is missing")
         }
-        guard Base64URL.decode(given.utf8) != nil else {
+        guard Base64.decodeURL(given.utf8) != nil else {
             throw TranslationError(.invalid, "sign", "is base64url without padding")
         }
         let text = settings.signedPrefix + path + Self.sorted(pairs.filter { $0.name != "sign" })

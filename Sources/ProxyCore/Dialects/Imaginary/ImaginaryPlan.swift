@@ -246,7 +246,7 @@ struct ImaginaryPlan {
         let margin = try query.count("margin") ?? 0
         let tile = try query.flag("noreplicate") ?? false ? "" : ":tile=1"
         operations.append(
-            "text:text64=\(Base64URL.encode(text.utf8)):size=\(min(size, 2_000)):color=\(color)\(alpha)"
+            "text:text64=\(Base64.encodeURL(text.utf8)):size=\(min(size, 2_000)):color=\(color)\(alpha)"
                 + ":gravity=northwest:x=\(margin):y=\(margin)\(tile)")
     }
 

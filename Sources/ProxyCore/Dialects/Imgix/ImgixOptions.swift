@@ -63,7 +63,7 @@ struct ImgixOptions {
     }
 
     private static func decoded(_ text: String) -> String? {
-        Base64URL.decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
+        Base64.decodeURL(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// The text of a parameter; nil if it is absent.

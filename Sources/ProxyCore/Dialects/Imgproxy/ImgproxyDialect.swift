@@ -200,7 +200,7 @@ package struct ImgproxyDialect: Dialect {
         }
         guard !keys.isEmpty else { return false }
         guard !settings.trustedSignatures.contains(String(signature)) else { return false }
-        let code = Base64URL.decode(signature.utf8) ?? []
+        let code = Base64.decodeURL(signature.utf8) ?? []
         var isValid = false
         for (key, salt) in keys {
             var mac = HMAC<SHA256>(key: key)

@@ -69,6 +69,6 @@ enum LenientBase64 {
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var characters = Array(text)
         while characters.last == UInt8(ascii: "=") { characters.removeLast() }
-        return Base64URL.decode(characters)
+        return Base64.decodeURL(characters)
     }
 }

@@ -120,7 +120,7 @@ extension ThumborPlan {
             let size = ThumborPath.count(values[3][...]), let color = Self.color(values[4]),
             !values[0].isEmpty
         else { return false }
-        var text = "text:text64=\(Base64URL.encode(values[0].utf8)):size=\(size)"
+        var text = "text:text64=\(Base64.encodeURL(values[0].utf8)):size=\(size)"
         let alpha = values.count > 5 ? DecimalText.number(values[5]) : 0
         let isHexadecimal = color.utf8.count == 6 && color.allSatisfy(\.isHexDigit)
         if let alpha, alpha > 0, isHexadecimal {
