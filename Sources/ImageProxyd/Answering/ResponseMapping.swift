@@ -103,7 +103,7 @@ struct ResponseMapping: Sendable {
         _ text: [UInt8], type: String, _ image: ImageResponse, isNegotiated: Bool, for request: HTTPRequest,
         at now: Int64
     ) -> HTTPResponse {
-        var lines = FieldLines(reserving: 256)
+        var lines = HTTPFields(reserving: 256)
         lines.append(.cacheControl) { image.record.downstream.append(to: &$0) }
         lines.append(.contentType, text: type)
         lines.append(.contentTypeOptions, text: "nosniff")

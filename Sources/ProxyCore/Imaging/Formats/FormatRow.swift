@@ -8,6 +8,8 @@ package protocol FormatRow {
     static var format: ImageFormat { get }
     /// The registered media type, as sent in `Content-Type`.
     static var mediaType: String { get }
+    /// How names of its files end.
+    static var fileExtension: String { get }
     /// Its number in stored files; once assigned, a number never changes its meaning.
     static var storedCode: UInt8 { get }
 
@@ -64,6 +66,7 @@ package protocol FormatRow {
 }
 
 extension FormatRow {
+    package static var fileExtension: String { format.rawValue }
     package static var supportsAlpha: Bool { true }
     package static var readsAnimations: Bool { false }
     package static var writesAnimations: Bool { false }
