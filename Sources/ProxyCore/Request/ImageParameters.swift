@@ -148,7 +148,9 @@ struct ImageParameters {
                 continue
             }
             let names = try formats("quality", parts[0], separator: "+")
-            guard parts.count == 2, names.count == 1, names[0].row.concession == .quality, each[names[0]] == nil else {
+            guard parts.count == 2, names.count == 1, names[0].row.concession == .quality,
+                each[names[0]] == nil
+            else {
                 throw .invalidParameter(
                     name: "quality", position: position,
                     reason: "a number, or one for each of some formats that have one, such as 75,webp:60")

@@ -145,7 +145,8 @@ package final class ImageRequestParser: Sendable {
     }
 
     /// The source: what the parameters name, or what the request brings.
-    private func source(of parameters: ImageParameters, isSigned: Bool) throws(ImageRequestError) -> SourceURL {
+    private func source(of parameters: ImageParameters, isSigned: Bool) throws(ImageRequestError) -> SourceURL
+    {
         guard let upload else {
             guard let url = parameters.url else { throw .missingParameter("url") }
             // Nobody gets what others have sent by its name.

@@ -12,7 +12,8 @@
         private static let deviations: [String: Set<String>] = [
             // A side half a pixel smaller, formats that are not written, a file that is no picture, a needless Vary.
             "imgproxy": ["imgproxy-082", "imgproxy-243", "imgproxy-244", "imgproxy-295", "imgproxy-472"],
-            "thumbor": ["thumbor-282"], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [], "imgix": [],
+            "thumbor": ["thumbor-282"], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [],
+            "imgix": [],
             "nextjs": [],
         ]
 

@@ -111,12 +111,14 @@ struct TransformPipelineTests {
             ("orient:1,orient:2", .repeated, "orient", nil, 9),
             ("crop:10x10:smart:x=1", .conflict(with: "x and y"), "crop", "gravity", 11),
             (
-                "resize:10x10:fill:smart", .conflict(with: "mode=fill; only with cover, crop or auto"), "resize",
+                "resize:10x10:fill:smart", .conflict(with: "mode=fill; only with cover, crop or auto"),
+                "resize",
                 "gravity", 18
             ),
             (
                 "flip:h,resize:10x10:gravity=north",
-                .conflict(with: "mode=fit, the default; only with cover, crop or auto"), "resize", "gravity", 20
+                .conflict(with: "mode=fit, the default; only with cover, crop or auto"), "resize", "gravity",
+                20
             ),
             (
                 "resize:10x10:x=5", .conflict(with: "mode=fit, the default; only with cover, crop or auto"),

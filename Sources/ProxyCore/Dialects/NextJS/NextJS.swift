@@ -20,7 +20,9 @@ package struct NextJS: Dialect {
         /// Creates the default settings.
         package init() {}
 
-        package static let settings = SettingTable<Self>("How URLs of the image optimizer of Next.js are read.") {
+        package static let settings = SettingTable<Self>(
+            "How URLs of the image optimizer of Next.js are read."
+        ) {
             Setting(
                 "base", \.base,
                 """
