@@ -38,7 +38,8 @@ package struct CacheConfiguration: SettingGroup {
         Setting(
             "uploads", \.uploads, reload: .takes,
             """
-            Whether what is made of pictures that clients send is stored, under the hash of their content.
+            Whether what is made of pictures that clients send is stored, under the hash of their content; otherwise
+            nothing of them is kept.
             """)
     }
 }
