@@ -45,8 +45,10 @@ private func isWithin(_ part: Range<Int64>, _ length: Int64) -> Bool {
 }
 
 private func fuzzTags(_ input: [UInt8]) {
-    if let tag = EntityTag(input) { precondition(tag.fieldValue.bytes == input) }
-    guard let wanted = EntityTag("\"xyzzy\"".utf8) else { return }
+    if let tag = EntityTag(opaque: input) {
+        precondition(tag.fieldValue.bytes == [UInt8(ascii: "\"")] + input + [UInt8(ascii: "\"")])
+    }
+    guard let wanted = EntityTag(opaque: "xyzzy".utf8) else { return }
     let strong = EntityTagList.line(input.span, names: wanted, by: .strong)
     let weak = EntityTagList.line(input.span, names: wanted, by: .weak)
     precondition(weak || !strong)

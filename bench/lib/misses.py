@@ -22,21 +22,21 @@ LARGEST_DIFFERENCE = 3.0
 SETTLE_SECONDS = 0.2
 
 
-def _effort(name):
+def _effort(format, name):
     """Reads the encoder settings that no URL parameter sets from the daemon's source."""
-    text = (settings.ROOT / "Sources/ProxyCore/Imaging/EncodeSettings.swift").read_text()
-    found = re.search(rf"static let {name}: Int32 = (\d+)", text)
+    file = f"Sources/ProxyCore/Imaging/Formats/{format}/{format}.swift"
+    found = re.search(rf"static let {name}: CInt = (\d+)", (settings.ROOT / file).read_text())
     if not found:
-        raise Wrong(f"EncodeSettings.swift does not tell the effort of {name} any more")
+        raise Wrong(f"{file} has no number {name} any more")
     return found.group(1)
 
 
 # The daemon's parameters, and a saver for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
 ENCODINGS = {
     "jpeg": ("&quality=80&progressive=0", ".jpg[Q=80,optimize_coding,strip]"),
-    "webp": ("&quality=79", f".webp[Q=79,effort={_effort('webp')},strip]"),
-    "avif": ("&quality=63", f".avif[Q=63,effort={_effort('fastAVIF')},bitdepth=8,strip]"),
-    "png": ("", f".png[compression={_effort('png')},filter=paeth,strip]"),
+    "webp": ("&quality=79", f".webp[Q=79,effort={_effort('WebP', 'effort')},strip]"),
+    "avif": ("&quality=63", f".avif[Q=63,effort={_effort('HEIF', 'fastEffort')},bitdepth=8,strip]"),
+    "png": ("", f".png[compression={_effort('PNG', 'compression')},filter=paeth,strip]"),
 }
 
 

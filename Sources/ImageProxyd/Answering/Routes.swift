@@ -174,7 +174,7 @@ final class Routes: Sendable {
         let document = ProblemDocument(
             status: 404, code: "not_found", title: "There is nothing at this path",
             detail: route == .metrics
-                ? "/metrics is on the admin listener (admin.listen), since other clients can reach this one"
+                ? "/metrics is on the admin listener (admin.listen) once that has an address, or others than local clients are served"
                 : "images are at /img?url=…, what is known of one at /info?url=…")
         var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
         response.note = ExchangeNote(

@@ -205,7 +205,7 @@ extension DiskCache {
         return true
     }
 
-    /// The record of an entry's source without the index; nil if only the index can tell.
+    /// The record of an entry's source without the index; nil if only the index has it.
     /// - Parameter own: the file's own record, as of the present generation.
     private func record(
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?

@@ -85,7 +85,9 @@ package final class Metrics: Sendable {
         failedURLHits = make.readCounter(
             "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
         hostBreakersOpen = make.gauge(
-            "host_breakers_open", "Origins that get no requests because they could not be reached.")
+            "host_breakers_open",
+            "Origins that get no requests for a while: they could not be reached, or answered 429 with Retry-After."
+        )
         fetches = make.counter("fetch_total", "Fetches from origins, by outcome.")
         fetchDuration = make.histogram(
             "fetch_duration_seconds", "Time of whole fetches, redirects included.", buckets: .work)

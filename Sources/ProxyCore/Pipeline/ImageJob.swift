@@ -45,7 +45,7 @@ struct ImageJob: Sendable {
     private(set) var client: RequestDirectives
     /// The client's cookies, for an image that it alone may have.
     let cookies: [String]
-    /// Tells a job for one client alone from all others; nil where the image is shared.
+    /// Distinguishes a job for one client alone from all others; nil where the image is shared.
     let privateID: UInt64?
     /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
     var token: PurgeToken

@@ -35,7 +35,7 @@ extension ImagePipeline {
         let now = clock()
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
-            // All clients get its result: the origin is told nothing of the request that found the copy stale.
+            // All clients get its result: nothing of the request that found the copy stale goes to the origin.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
             let (now, pause) = (clock(), isRefreshed ? 0 : freshness.refreshBounds.pause)

@@ -20,7 +20,7 @@ extension ImageTiers {
             (isOriginal ? originals : results).usesDisk, token.admits(description)
         else { return }
         if isOriginal { (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText) }
-        // Lost: why the disk can't tell; the tier has counted it, and to store is to try once more.
+        // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.
         if (try? await disk.secure(description)) == true { return markSecured(&response) }
         guard let bytes = await bytes(of: response.body) else { return }
         // The index knows more of a source than a file does.

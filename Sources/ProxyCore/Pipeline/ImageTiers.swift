@@ -122,7 +122,7 @@ package final class ImageTiers: Sendable {
         return await record(for: request)
     }
 
-    /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
+    /// Whether a 304 would leave something to serve `request` from, as far as is known without reading the disk.
     func mayHold(_ request: ImageRequest) -> Bool {
         peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
             || disk.mayContain(request.resultKey, kind: .derived)

@@ -41,7 +41,7 @@ package struct PipelineError: Error, Sendable, Hashable {
         package let code: String
         /// One short sentence for people: `title` of the problem document.
         package let title: String
-        /// The failure's name in the access log, which tells the operator more than a client may know.
+        /// The failure's name in the access log, where the operator may see more than a client.
         package let logCode: String
         /// Whether and as what it is remembered.
         package let memory: Memory?
@@ -88,7 +88,7 @@ package struct PipelineError: Error, Sendable, Hashable {
         case plan
         /// The source: the origin answered, and not with a picture that can be used.
         case source
-        /// The source or the plan; the source's decoding alone tells.
+        /// The source or the plan; decoding the source alone shows which.
         case sourceOrPlan
         /// The origin, or the way to it: a stale copy may stand in (RFC 5861 §4).
         case origin
@@ -157,7 +157,7 @@ extension PipelineError {
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
     var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }
 
-    /// Whether the source may be to blame for the failure of one result: its decoding alone then tells.
+    /// Whether the source may be to blame for the failure of one result: decoding it alone then shows that.
     var needsVerification: Bool {
         row.memory?.scope == .result && (row.cause == .source || row.cause == .sourceOrPlan)
     }

@@ -67,7 +67,7 @@ package final class StreamingBody: Sendable {
                     state.offset += piece.count
                     return (Step.piece(piece), false)
                 }
-                // One byte is enough to tell the end by.
+                // One byte is enough to recognise the end.
                 guard early.isWaitingForTask, piece.count > 1 else { return early }
                 state.offset += piece.count - 1
                 return (.piece(piece.withoutLastByte), false)

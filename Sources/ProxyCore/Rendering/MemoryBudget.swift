@@ -19,7 +19,7 @@ struct MemoryBudget {
     private var held: [Share] = []
     private var waiting: [Share] = []
 
-    /// Nobody holds anything.
+    /// No job holds any memory.
     init(total: Int) {
         self.total = total
     }

@@ -270,7 +270,7 @@ final class WorkerSlot: Sendable {
                 postpone(job)
                 return nil
             case (.message, .waiting):
-                // It sends nothing before it is told to proceed.
+                // It sends nothing before the message to proceed.
                 throw .malformed
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
@@ -300,7 +300,7 @@ final class WorkerSlot: Sendable {
         return limit > 0 && bytes > limit
     }
 
-    /// Tells a waiting worker how to proceed.
+    /// Sends a waiting worker how to proceed.
     private func proceed(
         _ order: WorkerProtocol.Order, _ stage: inout Stage, _ deadline: inout ContinuousClock.Instant,
         _ process: borrowing WorkerProcess

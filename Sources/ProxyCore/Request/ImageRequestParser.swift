@@ -245,7 +245,7 @@ package final class ImageRequestParser: Sendable {
     /// The source of a target that was refused, for the log; nil where it has no valid one.
     package static func source(ofRefused target: [UInt8]) -> SourceURL? {
         guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        // Lost: what is wrong with the query or the URL; the client has been told.
+        // Lost: what is wrong with the query or the URL; the client's answer says it.
         guard
             let items = try? QueryString(parsing: target[(mark + 1)...], knowing: parameterNames.contains)
                 .items

@@ -8,7 +8,7 @@ import CVips
 protocol FormatCoder: FormatRow {
     // MARK: Recognizing
 
-    /// The bytes with which its files begin; none if they can't be told by these alone.
+    /// The bytes with which its files begin; none if these alone do not identify them.
     static var signatures: [[UInt8]] { get }
     /// Recognizes the first bytes of a file that begins with no signature of any format.
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool
@@ -144,13 +144,13 @@ extension FrameSelection {
 }
 
 extension LoadShrink {
-    /// What the JPEG decoder is told.
+    /// The parameter of the JPEG decoder.
     var divisor: CInt {
         guard case .divisor(let divisor) = self else { return 1 }
         return CInt(clamping: divisor)
     }
 
-    /// What decoders with a free scale are told.
+    /// The parameter of decoders with a free scale.
     var scale: Double {
         guard case .scale(let scale) = self else { return 1 }
         return scale

@@ -4,7 +4,8 @@
 /// for right and left, three for top, for right and left, and for bottom.
 package struct Pad: ImageTransforming {
     package static let name = "pad"
-    package static let summary = "Adds borders."
+    package static let summary =
+        "Adds borders; by position as in CSS: pad:10 is all sides, pad:10:20 is 20 left and right."
     package static let parameters = [top, right, bottom, left, color]
 
     private static let top = side("top", "height")
