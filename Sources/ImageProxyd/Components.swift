@@ -144,7 +144,8 @@ struct Components: Sendable {
 
     /// What reads the parameters of `/img` under these settings.
     /// - Throws: what is wrong with the patterns of sources.
-    static func parser(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> ImageRequestParser {
+    static func parser(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> ImageRequestParser
+    {
         ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
             policy: policy(configuration, files, try sources(configuration)),

@@ -80,7 +80,8 @@ struct ForeignRoute: Sendable {
         // Lost: nothing; the name of no content is a URL. What the content is decides nothing here.
         let upload = request.hasBody ? try? SourceURL.upload([]) : nil
         _ = try read(
-            target, hasBody: request.hasBody, by: upload.map { parser.taking($0) } ?? parser, at: now, dpr: nil,
+            target, hasBody: request.hasBody, by: upload.map { parser.taking($0) } ?? parser, at: now,
+            dpr: nil,
             accept: { AcceptClass() })
         return translation
     }

@@ -62,7 +62,8 @@ struct LoggedRequest {
                 self = request
                 return
             case .string(let text):
-                let named = Self.members.contains(member.name)
+                let named =
+                    Self.members.contains(member.name)
                     ? Self(url: text, hasBody: method == .string("POST")) : nil
                 guard let request = named ?? Self(requestLine: text) else { continue }
                 self = request

@@ -87,7 +87,8 @@ struct TranslateCommand: ParsableCommand {
                 report.countLine()
                 continue
             }
-            report.count(Result { () throws(ImageRequestError) in try route.translation(of: request, by: parser) })
+            report.count(
+                Result { () throws(ImageRequestError) in try route.translation(of: request, by: parser) })
         }
         unsafe free(line)
         return report
