@@ -188,6 +188,41 @@ struct FailureLogTests {
         #expect(lines.contains { $0.contains("problem=bad_image_data reason=") }, "\(lines)")
     }
 
+    @Test("A source or status that is not accepted says the setting, to the client and in the log")
+    func unaccepted() async throws {
+        let origin = try FakeOrigin()
+        let long = origin.url("/" + String(repeating: "a", count: 8_100) + "/")
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [{"match": "\(origin.url("/found/*"))", "acceptStatus": [404]},
+                    {"match": "\(origin.url("/long/*"))",
+                     "rewrite": {"from": "\(origin.url("/long/"))", "to": "\(long)"}}]
+                """, security: "\"sources\": [\"\(origin.url("/*"))\"]", origin: origin)
+        origin.route("/found/a.jpg", .body(Fixtures.photo))
+        origin.route("/created.jpg", .status(201))
+        let cases = [
+            ("/img?url=http%3A%2F%2Fb.example%2F", "no pattern of security.sources allows it"),
+            (proxy.target("//found/a.jpg"), "another rule of origins"),
+            (proxy.target("/long/" + String(repeating: "b", count: 100)), "the rewrite of its origin rule"),
+            (
+                proxy.target("/found/a.jpg"),
+                "the origin answered 200, whose body is taken only where acceptStatus of an origin rule names it"
+            ),
+            (proxy.target("/created.jpg"), "the origin answered 201, whose body is taken only where"),
+        ]
+        for (target, text) in cases {
+            let answer = try await proxy.get(target)
+            #expect(answer.text.contains("\"detail\":") && answer.text.contains(text), "\(answer.text)")
+        }
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        for (_, text) in cases {
+            #expect(lines.contains { $0.contains(" reason=\"") && $0.contains(text) }, "\(text) in \(lines)")
+        }
+    }
+
     @Test("A signature for a daemon without keys is logged as such")
     func noKeys() async throws {
         let lines = try await log { proxy in [proxy.target("/a.jpg", "sig=abc")] }
