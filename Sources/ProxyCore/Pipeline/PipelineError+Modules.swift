@@ -77,6 +77,9 @@ extension PipelineError {
         case .notAnImage(let why): self = Self.notAnImage.explained(why, at: hop)
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
+        case .atProxy(_, let error):
+            let failure = PipelineError(error, at: hop)
+            self = failure.because(reason("fetch.proxy: \(failure.reason.text)"))
         case .queueFull:
             self = Self.queueFull.because(reason("fetch.queue is full, or too few files can be opened"))
         case .queueTimedOut:

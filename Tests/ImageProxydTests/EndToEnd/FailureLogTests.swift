@@ -188,6 +188,45 @@ struct FailureLogTests {
         #expect(lines.contains { $0.contains("problem=bad_image_data reason=") }, "\(lines)")
     }
 
+    @Test("A failing fetch.proxy is logged as the hop that failed, with the reason")
+    func failingProxy() async throws {
+        let closed = try ClosedPort()
+        let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
+        let other = try FakeOrigin()
+        let securePort = secure.url.dropFirst("https://127.0.0.1:".count).prefix { $0 != "/" }
+        for (proxy, hop, source, reason) in [
+            ("http://127.0.0.1:\(closed.port)", "127.0.0.1:\(closed.port)", "http", "connection refused"),
+            ("socks5h://127.0.0.1:\(closed.port)", "127.0.0.1:\(closed.port)", "https", "connection refused"),
+            ("http://nowhere.invalid", "nowhere.invalid:1080", "http", "the name does not resolve"),
+            ("https://127.0.0.1:\(securePort)", "127.0.0.1:\(securePort)", "https", "SSL certificate"),
+            ("http://127.0.0.1:\(other.port)/", "127.0.0.1:\(other.port)", "https", "CONNECT tunnel failed"),
+        ] {
+            let lines = try await log(
+                #""fetch": {"proxy": "\#(proxy)", "retries": 0}"#, security: #""trustFetchProxy": true"#
+            ) { _ in [target("\(source)://pictures.example/a.jpg")] }
+
+            let line = try #require(lines.first)
+            #expect(line.contains(" reason=\"fetch.proxy: \(reason)"), "\(line)")
+            #expect(line.contains(" hop=\(hop)"), "\(line)")
+        }
+        withExtendedLifetime((closed, secure, other)) {}
+    }
+
+    @Test("A proxy that does not connect to the origin in time is logged as the hop that failed")
+    func silentProxy() async throws {
+        let silent = try ListeningSocket(port: 0)
+
+        let lines = try await log(
+            #""fetch": {"proxy": "http://127.0.0.1:\#(silent.port)", "connectTimeout": "100ms"}"#,
+            security: #""trustFetchProxy": true"#
+        ) { _ in [target("https://pictures.example/a.jpg")] }
+
+        #expect(
+            lines.first?.contains(
+                "reason=\"fetch.proxy: no connection within fetch.connectTimeout\" "
+                    + "hop=127.0.0.1:\(silent.port)") == true, "\(lines)")
+    }
+
     @Test("A source or status that is not accepted says the setting, to the client and in the log")
     func unaccepted() async throws {
         let origin = try FakeOrigin()
