@@ -64,7 +64,7 @@ struct Components: Sendable {
         let own = images(.img, nil)
         return Routes(
             images: own, information: images(.info, nil),
-            foreign: files.dialects.map { ($0, images(.img, $0)) }, sharing: Self.sharing(configuration),
+            foreign: files.dialects.map { images(.img, $0) }, sharing: Self.sharing(configuration),
             status: status, showsMetrics: try Self.showsMetrics(configuration),
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),

@@ -91,7 +91,7 @@ class Hits:
         server = servers.daemon("foreign", self.folder, self.origin.port, DIALECTS=dialects)
         try:
             source = f"http://127.0.0.1:{self.origin.port}/{THUMB}"
-            paths = {"/img": server.path(THUMB), "imgproxy": "/unsafe/plain/" + urllib.parse.quote(source, safe="")}
+            paths = {"/img": server.path(THUMB), "imgproxy": "/unsafe/raw:1/plain/" + urllib.parse.quote(source, safe="")}
             sizes = {key: self._warm("memory", server, server.port, path).size for key, path in paths.items()}
             figures = {key: [] for key in paths}
             for turn in range(settings.ROUNDS):

@@ -12,7 +12,7 @@ final class Routes: Sendable {
     /// The same for facts about images.
     private let information: ImageHandler
     /// Those for other proxies' URLs, the longest path first; ours come before them.
-    private let foreign: [(route: ForeignRoute, handler: ImageHandler)]
+    private let foreign: [ImageHandler]
     private let sharing: SharingPolicy
     private let status: StatusHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
@@ -25,14 +25,15 @@ final class Routes: Sendable {
 
     init(
         images: ImageHandler, information: ImageHandler,
-        foreign: [(route: ForeignRoute, handler: ImageHandler)] = [], sharing: SharingPolicy,
+        foreign: [ImageHandler] = [], sharing: SharingPolicy,
         status: StatusHandler, showsMetrics: Bool, admin: AdminRoutes, pipeline: ImagePipeline,
         limit: ClientLimit
     ) {
         self.images = images
-        let other = foreign.first { $0.route.prefix.isEmpty && $0.route.dialect.answersInformation }
-        self.information = other?.handler ?? information
-        self.foreign = foreign.sorted { $0.route.prefix.count > $1.route.prefix.count }
+        func prefix(_ handler: ImageHandler) -> [UInt8] { handler.foreign?.prefix ?? [] }
+        let other = foreign.first { prefix($0).isEmpty && $0.foreign?.dialect.answersInformation == true }
+        self.information = other ?? information
+        self.foreign = foreign.sorted { prefix($0).count > prefix($1).count }
         self.sharing = sharing
         self.status = status
         self.showsMetrics = showsMetrics
@@ -135,8 +136,7 @@ final class Routes: Sendable {
     private func foreignHandler(of request: HTTPRequest) -> ImageHandler? {
         guard !foreign.isEmpty else { return nil }
         return unsafe request.withTarget { target in
-            for (route, handler) in foreign where unsafe route.leads(to: target) { return handler }
-            return nil
+            unsafe foreign.first { unsafe $0.foreign?.leads(to: target) == true }
         }
     }
 
