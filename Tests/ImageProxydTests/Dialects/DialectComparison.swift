@@ -45,8 +45,8 @@
             if expected["width"] != nil, expected["json"] == nil { try comparePicture(expected) }
         }
 
-        private mutating func require(_ isMet: Bool, _ difference: @autoclosure () -> String) {
-            if !isMet { differences.append(difference()) }
+        private mutating func require(_ isMet: Bool, _ difference: String) {
+            if !isMet { differences.append(difference) }
         }
 
         private mutating func compareFields(_ expected: JSONValue) {
