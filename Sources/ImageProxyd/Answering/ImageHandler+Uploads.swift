@@ -9,7 +9,7 @@ import URLs
 /// Requests that bring the picture as their body (`POST`).
 extension ImageHandler {
     /// Whether some request may bring the picture as its body.
-    var takesUploads: Bool { parser.takesUploads || foreign?.dialect.takesBodies ?? false }
+    var takesUploads: Bool { foreign?.dialect.takesBodies ?? parser.takesUploads }
 
     /// Who takes a request's content.
     func contentReceiver(of request: HTTPRequest) -> UploadedContent {
@@ -21,7 +21,8 @@ extension ImageHandler {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
         // Lost: why it has no translation; the client is told with the answer.
-        guard let translation = try? foreign.translate(target, hasBody: true, at: clock()) else {
+        guard let translation = try? foreign.translate(target, hasBody: true, key: key(of: request), at: clock())
+        else {
             return false
         }
         return translation.isSigned || parser.allowsUploads

@@ -75,7 +75,8 @@ final class ImageHandler: Sendable {
         do throws(PipelineError) {
             try limit.check(request)
         } catch {
-            response = mapping.failure(error, to: request, isNegotiated: false, remembered: nil)
+            response = mapping.failure(
+                error, to: request, compatible: compatible(error), isNegotiated: false, remembered: nil)
             return true
         }
         return answersFromMemory(request, with: &response)
@@ -153,8 +154,8 @@ final class ImageHandler: Sendable {
                     "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
             }
             var response = mapping.text(
-                text, type: imageRequest.isInformation ? "application/json" : "text/plain", image,
-                isNegotiated: imageRequest.isNegotiated, for: request, at: clock())
+                text, type: imageRequest.isInformation ? "application/json" : "text/plain", image, imageRequest,
+                for: request, at: clock())
             response.note = ExchangeNote(
                 image, source: imageRequest.source, sent: response.note as? ExchangeNote)
             return response
@@ -269,7 +270,7 @@ final class ImageHandler: Sendable {
         }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
-            error, to: request, status: foreignStatus(of: error),
+            error, to: request, compatible: compatible(error),
             isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false,
             remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
@@ -344,9 +345,9 @@ final class ImageHandler: Sendable {
             if route == .info { return try parser.parseInformation(target: target, at: clock()) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
             if let foreign {
-                return try foreign.read(target, hasBody: hasBody, by: parser, at: clock(), dpr: hint) {
-                    acceptClass(of: request)
-                }
+                return try foreign.read(
+                    target, hasBody: hasBody, key: key(of: request), by: parser, at: clock(), dpr: hint
+                ) { acceptClass(of: request) }
             }
             return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
         } catch {
@@ -354,10 +355,14 @@ final class ImageHandler: Sendable {
         }
     }
 
-    /// The status that the other proxy's clients expect; nil for ours.
-    private func foreignStatus(of error: PipelineError) -> Int? {
-        guard let foreign, foreign.hasOwnErrors else { return nil }
-        return foreign.dialect.compatibleStatus(of: error.row.status)
+    /// The key that a request has in a field, where another proxy's URLs may have it there.
+    func key(of request: HTTPRequest) -> String? {
+        foreign?.keyField.flatMap { request.values(of: $0).first }
+    }
+
+    /// The error as the other proxy's clients expect it; nil for ours.
+    private func compatible(_ error: PipelineError) -> CompatibleError? {
+        foreign?.compatible(ProblemDocument(error))
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {
@@ -370,7 +375,7 @@ final class ImageHandler: Sendable {
     private func remember(
         _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
-        guard let entry = image.entry, request.method != .post,
+        guard let entry = image.entry, request.method != .post, !imageRequest.delivery.isPermittedByField,
             unsafe request.withTarget({ $0.count }) <= AliasTable.maxTargetBytes,
             imageRequest.delivery.options.isDisjoint(with: .bypassing)
         else { return }

@@ -3,6 +3,8 @@
 import ArgumentParser
 import Dialects
 import Glibc
+import Pipeline
+import Request
 
 /// `imageproxyd translate`: says what another proxy's URLs mean here.
 struct TranslateCommand: ParsableCommand {
@@ -10,6 +12,8 @@ struct TranslateCommand: ParsableCommand {
         commandName: "translate",
         abstract: "Prints what a URL of another image proxy means here, or how many of a log are understood.",
         discussion: """
+            Without a dialect it is a URL of ours whose parameters stand in the path, /img/format=webp/https://…, and its \
+            query form is printed. \
             The dialect is the one of that name in the settings, or has its default settings where they do not name it: \
             imageproxyd translate --dialect imgproxy '/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp'
             A log has a URL or a path in each line, or requests as web servers write them ("GET /… HTTP/1.1"). Signatures are \
@@ -17,7 +21,7 @@ struct TranslateCommand: ParsableCommand {
             """)
 
     @Option(help: "Whose URL it is: \(DialectRegistry.all.map { $0.name }.joined(separator: ", ")).")
-    var dialect: String
+    var dialect: String?
 
     @Flag(help: "Also say which options have no effect here, and why.")
     var explain = false
@@ -31,9 +35,10 @@ struct TranslateCommand: ParsableCommand {
     var url: String?
 
     func validate() throws {
-        guard DialectRegistry.named(dialect) != nil else {
+        guard dialect != nil || log == nil else { throw ValidationError("a log needs --dialect") }
+        guard dialect.map({ DialectRegistry.named($0) != nil }) ?? true else {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
-            throw ValidationError("there is no dialect '\(dialect)', only \(names)")
+            throw ValidationError("there is no dialect '\(dialect ?? "")', only \(names)")
         }
         guard (url == nil) != (log == nil) else {
             throw ValidationError("a URL or --log FILE is needed, and not both")
@@ -41,11 +46,12 @@ struct TranslateCommand: ParsableCommand {
     }
 
     func run() throws {
-        let route = try route()
-        if let log { return print(try report(on: log, route).text) }
+        if let dialect, let log { return print(try report(on: log, route(dialect)).text) }
         guard let url, let target = Self.target(of: url) else {
             throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one")
         }
+        guard let dialect else { return print(try Self.queryForm(of: target)) }
+        let route = try route(dialect)
         switch route.translation(of: target) {
         case .success(let translation):
             print(translation.target)
@@ -56,7 +62,17 @@ struct TranslateCommand: ParsableCommand {
         }
     }
 
-    private func route() throws -> ForeignRoute {
+    /// The query form of a URL of ours.
+    private static func queryForm(of target: String) throws -> String {
+        do throws(ImageRequestError) {
+            return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)
+        } catch {
+            HostProcess.reportError(PipelineError(error).detail ?? "\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func route(_ dialect: String) throws -> ForeignRoute {
         let (configuration, files, _) = try settings.loadAll()
         if let index = configuration.dialects.firstIndex(where: { $0.name == dialect }) {
             return files.dialects[index]
