@@ -40,7 +40,10 @@ package struct PathForm {
             options.append(rest[..<slash])
             rest = rest[(slash + 1)...]
         }
-        guard !rest.isEmpty, !Self.isOption(rest) else { throw .missingParameter(Self.sourceName) }
+        guard !rest.isEmpty else { throw .missingParameter(Self.sourceName) }
+        guard !Self.isOption(rest) else {
+            throw Self.error("the last part of a path is the source; base64url has no padding")
+        }
         // Proxies resolve them, also encoded ones, and would lead to another source, or to other options.
         guard !URLPattern.hidesDotSegment(String(decoding: percentDecoded(rest).bytes, as: UTF8.self)) else {
             throw Self.error("a path has no segments '.' and '..'")
