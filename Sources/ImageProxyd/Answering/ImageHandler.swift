@@ -357,7 +357,10 @@ final class ImageHandler: Sendable {
 
     /// The key that a request has in a field, where another proxy's URLs may have it there.
     func key(of request: HTTPRequest) -> String? {
-        foreign?.keyField.flatMap { request.values(of: $0).first }
+        guard let field = foreign?.keyField, let key = request.values(of: field).first, !key.isEmpty else {
+            return nil
+        }
+        return key
     }
 
     /// The error as the other proxy's clients expect it; nil for ours.

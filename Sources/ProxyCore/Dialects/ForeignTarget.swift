@@ -10,7 +10,7 @@ package struct ForeignTarget: Sendable, Hashable {
     package let now: Int64
     /// Whether the request brings the picture as its body.
     package let hasBody: Bool
-    /// The key that stands in a field of the request, and not in the target.
+    /// The key that stands in a field of the request, and not in the target; never empty.
     package let key: String?
 
     /// Wraps the parts of a target.

@@ -63,13 +63,15 @@ struct PathFormEndToEndTests {
 
     @Test("Other proxies' URLs below / come first")
     func dialects() async throws {
+        let origin = try FakeOrigin()
+        let base = "\"base\": \"\(origin.url("/"))\""
         let proxy = try await Proxy(
-            settings: "\"dialects\": [{\"name\": \"imgix\", \"prefix\": \"/\", \"base\": \"ORIGIN/\"}]"
-                .replacing("ORIGIN", with: "http://127.0.0.1:1"))
+            settings: "\"dialects\": [{\"name\": \"imgix\", \"prefix\": \"/\", \(base)}]", origin: origin)
+        origin.route("/img/quality=80/a.jpg", .body(Fixtures.photo))
 
-        let answer = try await proxy.get("/img/quality=80/https://a.example/b.jpg")
+        let answer = try await proxy.get("/img/quality=80/a.jpg?w=30&fm=png")
 
-        #expect(answer.status == 502, "\(answer.text)")
+        #expect(answer.pngSize == [30, 20], "\(answer.text)")
     }
 
     @Test("Allow names POST where a body is taken, and not for a path that names the source")

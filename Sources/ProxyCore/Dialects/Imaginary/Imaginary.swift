@@ -138,7 +138,7 @@ package struct Imaginary: Dialect {
         guard !keys.isEmpty else { return false }
         return settings.signsURLs
             ? try hasSignature(target.path, pairs)
-            : try hasKey(target.key.flatMap { $0.isEmpty ? nil : $0 } ?? pairs.first { $0.name == "key" }?.value)
+            : try hasKey(target.key ?? pairs.first { $0.name == "key" }?.value)
     }
 
     private func hasKey(_ given: String?) throws(TranslationError) -> Bool {
