@@ -26,17 +26,21 @@ private func checkPath(_ text: [UInt8]) {
     guard let query = try? PathForm.query(of: path) else { return }
     precondition(query.starts(with: "/img?".utf8), "no query")
     let count = query.count { $0 == UInt8(ascii: "&") }
-    precondition(count <= path.count { $0 == UInt8(ascii: "/") } + 1, "more parameters than the path has parts")
+    precondition(
+        count <= path.count { $0 == UInt8(ascii: "/") } + 1, "more parameters than the path has parts")
     let pieces = query.dropFirst(5).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
     let last = pieces.last { !$0.starts(with: "sig=".utf8) || pieces.count == 1 }
-    precondition(last.map { $0.starts(with: "url=".utf8) || $0.starts(with: "url64=".utf8) } ?? false, "no source")
+    precondition(
+        last.map { $0.starts(with: "url=".utf8) || $0.starts(with: "url64=".utf8) } ?? false, "no source")
 
     guard let target = String(validating: path, as: UTF8.self),
         let signed = try? PathForm.sign(target, with: key).map({ Array($0.utf8) })
     else { return }
     precondition(accepts(signed), "refused with its signature")
     let cut = Array(signed.dropLast())
-    precondition(!accepts(cut) || (try? PathForm.query(of: cut)) == (try? PathForm.query(of: signed)), "accepted when cut")
+    precondition(
+        !accepts(cut) || (try? PathForm.query(of: cut)) == (try? PathForm.query(of: signed)),
+        "accepted when cut")
 }
 
 private func accepts(_ path: [UInt8]) -> Bool {

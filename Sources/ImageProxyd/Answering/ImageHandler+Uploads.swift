@@ -21,7 +21,9 @@ extension ImageHandler {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
         // Lost: why it has no translation; the client is told with the answer.
-        guard let translation = try? foreign.translate(target, hasBody: true, key: key(of: request), at: clock())
+        guard
+            let translation = try? foreign.translate(
+                target, hasBody: true, key: key(of: request), at: clock())
         else {
             return false
         }

@@ -212,7 +212,8 @@ extension ProxyConfiguration {
             switch String(decoding: query.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self) {
             case "/img":
                 _ = try parser(policy: policy).parse(
-                    query: query.drop { $0 != UInt8(ascii: "?") }.dropFirst(), isSigned: true, at: now, dpr: .init(ratio: nil)
+                    query: query.drop { $0 != UInt8(ascii: "?") }.dropFirst(), isSigned: true, at: now,
+                    dpr: .init(ratio: nil)
                 ) { AcceptClass() }
             case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: now)
             case let path: return "images are at /img and /info, not at \(path)"

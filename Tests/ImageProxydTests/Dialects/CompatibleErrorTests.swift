@@ -106,7 +106,9 @@ struct CompatibleErrorTests {
 
         #expect(first.pngSize == [30, 20] && first["Image-Width"] == "30" && first["Image-Height"] == "20")
         #expect(first["Cache-Control"]?.hasPrefix("private") == true)
-        #expect(second["Cache-Status"]?.contains("hit") == true && second["Cache-Control"]?.hasPrefix("private") == true)
+        #expect(
+            second["Cache-Status"]?.contains("hit") == true
+                && second["Cache-Control"]?.hasPrefix("private") == true)
         #expect(without.status == 401 && wrong.status == 401 && both.status == 401)
         #expect(inQuery.status == 200 && inQuery["Cache-Control"]?.hasPrefix("public") == true)
         #expect(posted.pngSize == [30, 20] && posted["Image-Width"] == "30")

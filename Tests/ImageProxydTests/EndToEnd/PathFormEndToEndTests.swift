@@ -117,7 +117,8 @@ struct PathFormEndToEndTests {
         let wrong = try await OtherProgram.run(
             DaemonProcess.executable, ["sign", "--key", folder.path + "/key", path + "?a=b"])
         let refused = try await OtherProgram.run(
-            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", path.replacing("resize", with: "resiz")])
+            DaemonProcess.executable,
+            ["sign", "--key", folder.path + "/key", path.replacing("resize", with: "resiz")])
         let translated = try await OtherProgram.run(
             DaemonProcess.executable, "translate", "https://proxy.example" + path)
 
@@ -129,7 +130,8 @@ struct PathFormEndToEndTests {
 
     @Test("The daemon accepts the signed paths of the documentation, and sign makes them")
     func vectors() throws {
-        let rows = TextFiles.read("docs/signing.md").matches(of: /\| `(\/img\/[^`]+)` \| `(\/img\?[^`]+)` \| `(\/img\/[^`]+)` \|/)
+        let rows = TextFiles.read("docs/signing.md").matches(
+            of: /\| `(\/img\/[^`]+)` \| `(\/img\?[^`]+)` \| `(\/img\/[^`]+)` \|/)
         #expect(rows.count == 2)
         let policy = SignaturePolicy(keys: [Self.key], isRequired: true)
         for row in rows {

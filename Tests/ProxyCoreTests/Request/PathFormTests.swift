@@ -165,7 +165,9 @@ struct PathFormTests {
 
     @Test("Whatever is changed in a signed path: it is refused, or its query is the signed one")
     func mutations() throws {
-        let pieces = ["/", "//", "%2F", "%25", "%", "?", "&", "=", "@", ".", "..", "sig=", "url=", ":", "a", "A", ""]
+        let pieces = [
+            "/", "//", "%2F", "%25", "%", "?", "&", "=", "@", ".", "..", "sig=", "url=", ":", "a", "A", "",
+        ]
         let paths = [
             "/img/transform=resize:30x/quality=80/https://h/a//b.jpg@webp", "/img/\(Self.source64).webp",
             "/img/tag=a/https%3A%2F%2Fh%2Fb.jpg%3Fx%3D1",
@@ -183,7 +185,9 @@ struct PathFormTests {
                     text.replaceSubrange(place..<end, with: pieces[Int(random.next() % UInt64(pieces.count))])
                 }
                 let changed = String(text)
-                guard changed.hasPrefix("/img/"), (try? parse(changed, keys: [Self.key])) != nil else { continue }
+                guard changed.hasPrefix("/img/"), (try? parse(changed, keys: [Self.key])) != nil else {
+                    continue
+                }
                 understood += 1
                 #expect(try query(changed) == wanted, "\(changed)")
             }

@@ -116,7 +116,9 @@ package struct Imaginary: Dialect {
     }
 
     package func compatibleError(_ message: String, status: Int) -> JSONValue? {
-        .object([.init(name: "message", value: .string(message)), .init(name: "status", value: .integer(status))])
+        .object([
+            .init(name: "message", value: .string(message)), .init(name: "status", value: .integer(status)),
+        ])
     }
 
     private func source(_ query: ImaginaryQuery) throws(TranslationError) -> String {
@@ -143,7 +145,9 @@ package struct Imaginary: Dialect {
 
     private func hasKey(_ given: String?) throws(TranslationError) -> Bool {
         var isValid = false
-        for key in keys where MACText.areEqual(given ?? "", String(decoding: key, as: UTF8.self)) { isValid = true }
+        for key in keys where MACText.areEqual(given ?? "", String(decoding: key, as: UTF8.self)) {
+            isValid = true
+        }
         guard isValid else { throw TranslationError(.signature, "key", "is missing or wrong") }
         return true
     }
