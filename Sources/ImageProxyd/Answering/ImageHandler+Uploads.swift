@@ -3,6 +3,7 @@
 import Dialects
 internal import HTTPServer
 import Pipeline
+import Primitives
 import Request
 import URLs
 
@@ -13,7 +14,9 @@ extension ImageHandler {
 
     /// Who takes a request's content.
     func contentReceiver(of request: HTTPRequest) -> UploadedContent {
-        UploadedContent(pipeline.newUpload(), boundary: UploadedContent.boundary(of: request))
+        UploadedContent(
+            pipeline.newUpload(), from: ClientID(request.client),
+            boundary: UploadedContent.boundary(of: request))
     }
 
     /// Whether a request may, by its signature or the settings.
