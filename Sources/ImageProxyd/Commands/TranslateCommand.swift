@@ -64,6 +64,9 @@ struct TranslateCommand: ParsableCommand {
 
     /// The query form of a URL of ours.
     private static func queryForm(of target: String) throws -> String {
+        guard target.utf8.starts(with: PathForm.prefix) else {
+            throw ValidationError("name whose URL it is by --dialect; without that, it begins with /img/")
+        }
         do throws(ImageRequestError) {
             return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)
         } catch {

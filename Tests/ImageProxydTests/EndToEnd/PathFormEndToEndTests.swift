@@ -119,12 +119,15 @@ struct PathFormEndToEndTests {
         let refused = try await OtherProgram.run(
             DaemonProcess.executable,
             ["sign", "--key", folder.path + "/key", path.replacing("resize", with: "resiz")])
+        let nobodys = try await OtherProgram.run(
+            DaemonProcess.executable, ["translate", "/unsafe/30x/a.jpg"])
         let translated = try await OtherProgram.run(
             DaemonProcess.executable, "translate", "https://proxy.example" + path)
 
         #expect(signed == "https://proxy.example\(try PathForm.sign(path, with: Self.key) ?? "")\n")
         #expect(wrong.code != 0 && wrong.output.isEmpty && wrong.errors.contains("%3F"))
         #expect(refused.code == 0 && refused.errors.contains("did you mean 'resize'?"))
+        #expect(nobodys.code != 0 && nobodys.output.isEmpty && nobodys.errors.contains("--dialect"))
         #expect(translated == "/img?transform=resize:30x&format=webp&url=https://example.org/cat.jpg\n")
     }
 
