@@ -119,7 +119,7 @@ package struct PathForm {
             throw .invalidParameter(name: "sig", position: 0, reason: "there is one already")
         }
         let code = SignaturePolicy.code(of: path.signedText, with: key)
-        return String(target.dropLast(path.source.count)) + "sig=\(code)/"
-            + String(decoding: path.source, as: UTF8.self)
+        let (start, source) = (Array(target.utf8.dropLast(path.source.count)), path.source)
+        return String(decoding: start + "sig=\(code)/".utf8 + source, as: UTF8.self)
     }
 }

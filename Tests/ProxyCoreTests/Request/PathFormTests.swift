@@ -122,6 +122,8 @@ struct PathFormTests {
         ] {
             #expect(try parse(same, keys: [Self.key]).mayGoFirst)
         }
+        let foreign = try #require(try PathForm.sign("/img/https://h/ä\u{301}.jpg", with: Self.key))
+        #expect(try parse(foreign, keys: [Self.key]).mayGoFirst)
         #expect(throws: ImageRequestError.self) { try PathForm.sign(signed, with: Self.key) }
         #expect(try PathForm.sign(query, with: Self.key) == nil)
     }
