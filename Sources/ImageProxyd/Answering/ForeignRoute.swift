@@ -62,7 +62,7 @@ struct ForeignRoute: Sendable {
     /// What a target below the path means.
     /// - Parameter key: what the request has in `keyField`.
     func translate(
-        _ target: [UInt8], hasBody: Bool = false, key: String?, at now: Int64
+        _ target: [UInt8], hasBody: Bool = false, key: String? = nil, at now: Int64
     ) throws(ImageRequestError) -> Translation {
         let foreign = try foreign(target, hasBody: hasBody, key: key, at: now)
         do throws(TranslationError) {
@@ -101,8 +101,8 @@ struct ForeignRoute: Sendable {
 
     /// Reads a target as a request for an image, or for facts about one.
     func read(
-        _ target: [UInt8], hasBody: Bool = false, key: String?, by parser: ImageRequestParser, at now: Int64,
-        dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
+        _ target: [UInt8], hasBody: Bool = false, key: String? = nil, by parser: ImageRequestParser,
+        at now: Int64, dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
         let translation = try translate(target, hasBody: hasBody, key: key, at: now)
         let query = QueryString(
