@@ -164,7 +164,7 @@ let package = Package(
             imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "CLinux", "TestSupport"]),
         tests(
             of: "Request",
-            imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline"]),
+            imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline", "TestSupport"]),
         tests(
             of: "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"],
             libraries: [.product(name: "GRDB", package: "GRDB.swift")]),

@@ -2,7 +2,8 @@
 
 /// The entry that libFuzzer calls with each input; compiled into the module under test by `scripts/fuzz`.
 ///
-/// Every dialect gets every input as a target: they are cheap, and the corpus needs no marks.
+/// Every dialect gets every input as a target, and so does our own path form: they are cheap, and the corpus needs no
+/// marks.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
@@ -11,7 +12,39 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for dialect in dialects.open { check(dialect, target, isSigned: false) }
     for dialect in dialects.signed { check(dialect, target, isSigned: true) }
     for dialect in dialects.based { checkBase(dialect, target) }
+    checkPath(Array(text.utf8))
     return 0
+}
+
+private let key = Array("imageproxyd-fuzz-key".utf8)
+private let signatures = SignaturePolicy(keys: [key], isRequired: true)
+
+/// A path below `/img` is a query with one source, behind every option; signed, it is accepted, and without its
+/// last byte it is not, unless that is the slash that proxies remove.
+private func checkPath(_ text: [UInt8]) {
+    let path = PathForm.prefix + text
+    guard let query = try? PathForm.query(of: path) else { return }
+    precondition(query.starts(with: "/img?".utf8), "no query")
+    let count = query.count { $0 == UInt8(ascii: "&") }
+    precondition(
+        count <= path.count { $0 == UInt8(ascii: "/") } + 1, "more parameters than the path has parts")
+    let pieces = query.dropFirst(5).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    let last = pieces.last { !$0.starts(with: "sig=".utf8) || pieces.count == 1 }
+    precondition(
+        last.map { $0.starts(with: "url=".utf8) || $0.starts(with: "url64=".utf8) } ?? false, "no source")
+
+    guard let target = String(validating: path, as: UTF8.self),
+        let signed = try? PathForm.sign(target, with: key).map({ Array($0.utf8) })
+    else { return }
+    precondition(accepts(signed), "refused with its signature")
+    let cut = Array(signed.dropLast())
+    precondition(
+        !accepts(cut) || (try? PathForm.query(of: cut)) == (try? PathForm.query(of: signed)),
+        "accepted when cut")
+}
+
+private func accepts(_ path: [UInt8]) -> Bool {
+    (try? signatures.check(try PathForm.query(of: path)))?.isSigned ?? false
 }
 
 private let dialects = FuzzedDialects()

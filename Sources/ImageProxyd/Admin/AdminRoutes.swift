@@ -108,7 +108,7 @@ struct AdminRoutes {
     }
 
     /// The methods of all paths together.
-    private static let allowed = "GET, HEAD, DELETE, PURGE, OPTIONS"
+    private static let allowed = "GET, HEAD, POST, DELETE, PURGE, OPTIONS"
 
     private static let notFound = ResponseMapping.problem(
         ProblemDocument(

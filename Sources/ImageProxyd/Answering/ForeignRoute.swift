@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
+internal import HTTPServer
 import Primitives
 import Request
 import URLs
@@ -10,8 +11,10 @@ struct ForeignRoute: Sendable {
     let dialect: any Dialect
     /// What the path begins with, without a slash at its end; the rest begins with one.
     let prefix: [UInt8]
-    /// Whether errors have the other proxy's status.
+    /// Whether errors have the other proxy's status, and its form if it has one.
     let hasOwnErrors: Bool
+    /// The field in which a key may stand in place of the target.
+    let keyField: FieldName?
 
     init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
         self.dialect = dialect
@@ -19,6 +22,7 @@ struct ForeignRoute: Sendable {
         while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
         self.prefix = bytes
         self.hasOwnErrors = hasOwnErrors
+        keyField = dialect.keyField.flatMap { FieldName($0) }
     }
 
     /// Hot path: whether a target is below the path.
@@ -38,7 +42,7 @@ struct ForeignRoute: Sendable {
         var parser = JSONParser(information)
         // Lost: where it is no JSON; it has been written here.
         guard let json = try? parser.parse() else { return information }
-        let foreign = try foreign(target, hasBody: false, at: now)
+        let foreign = try foreign(target, hasBody: false, key: nil, at: now)
         do throws(TranslationError) {
             return Array((try dialect.facts(from: json, for: foreign).compact + "\n").utf8)
         } catch {
@@ -47,19 +51,20 @@ struct ForeignRoute: Sendable {
     }
 
     private func foreign(
-        _ target: [UInt8], hasBody: Bool, at now: Int64
+        _ target: [UInt8], hasBody: Bool, key: String?, at now: Int64
     ) throws(ImageRequestError) -> ForeignTarget {
         guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
             throw .notFound(reason: "the path is not UTF-8")
         }
-        return ForeignTarget(text, now: now, hasBody: hasBody)
+        return ForeignTarget(text, now: now, hasBody: hasBody, key: key)
     }
 
     /// What a target below the path means.
+    /// - Parameter key: what the request has in `keyField`.
     func translate(
-        _ target: [UInt8], hasBody: Bool = false, at now: Int64
+        _ target: [UInt8], hasBody: Bool = false, key: String? = nil, at now: Int64
     ) throws(ImageRequestError) -> Translation {
-        let foreign = try foreign(target, hasBody: hasBody, at: now)
+        let foreign = try foreign(target, hasBody: hasBody, key: key, at: now)
         do throws(TranslationError) {
             return try dialect.translate(foreign)
         } catch {
@@ -86,19 +91,29 @@ struct ForeignRoute: Sendable {
         return translation
     }
 
+    /// An error as the other proxy's clients expect it; nil where errors are ours.
+    func compatible(_ document: ProblemDocument) -> CompatibleError? {
+        guard hasOwnErrors else { return nil }
+        let status = dialect.compatibleStatus(of: document.status, code: document.code)
+        let json = dialect.compatibleError(document.detail ?? document.title, status: status)
+        return CompatibleError(status: status, json: json.map { Array(($0.compact + "\n").utf8) })
+    }
+
     /// Reads a target as a request for an image, or for facts about one.
     func read(
-        _ target: [UInt8], hasBody: Bool = false, by parser: ImageRequestParser, at now: Int64,
-        dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
+        _ target: [UInt8], hasBody: Bool = false, key: String? = nil, by parser: ImageRequestParser,
+        at now: Int64, dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        let translation = try translate(target, hasBody: hasBody, at: now)
+        let translation = try translate(target, hasBody: hasBody, key: key, at: now)
         let query = QueryString(
             items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
-        guard translation.answer != .facts else {
-            return try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
-        }
-        var request = try parser.parse(
-            translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+        var request =
+            translation.answer == .facts
+            ? try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
+            : try parser.parse(
+                translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+        request.delivery.isPermittedByField = key != nil
+        request.delivery.namesSize = dialect.namesSize
         request.delivery.isDataURL = translation.answer == .dataURL
         request.delivery.redirect = try translation.redirect.map { (text) throws(ImageRequestError) in
             try redirect(to: text, parser)
@@ -116,6 +131,13 @@ struct ForeignRoute: Sendable {
         }
         return url
     }
+}
+
+/// An error in the form of another proxy.
+struct CompatibleError {
+    let status: Int
+    /// The body; nil for a problem document.
+    let json: [UInt8]?
 }
 
 extension ImageRequestError {

@@ -3,17 +3,20 @@
 import Dialects
 internal import HTTPServer
 import Pipeline
+import Primitives
 import Request
 import URLs
 
 /// Requests that bring the picture as their body (`POST`).
 extension ImageHandler {
     /// Whether some request may bring the picture as its body.
-    var takesUploads: Bool { parser.takesUploads || foreign?.dialect.takesBodies ?? false }
+    var takesUploads: Bool { foreign?.dialect.takesBodies ?? parser.takesUploads }
 
     /// Who takes a request's content.
     func contentReceiver(of request: HTTPRequest) -> UploadedContent {
-        UploadedContent(pipeline.newUpload(), boundary: UploadedContent.boundary(of: request))
+        UploadedContent(
+            pipeline.newUpload(), from: ClientID(request.client),
+            boundary: UploadedContent.boundary(of: request))
     }
 
     /// Whether a request may, by its signature or the settings.
@@ -21,7 +24,10 @@ extension ImageHandler {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
         // Lost: why it has no translation; the client is told with the answer.
-        guard let translation = try? foreign.translate(target, hasBody: true, at: clock()) else {
+        guard
+            let translation = try? foreign.translate(
+                target, hasBody: true, key: key(of: request), at: clock())
+        else {
             return false
         }
         return translation.isSigned || parser.allowsUploads

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bodies
 import Cache
 import Dialects
 import Freshness
@@ -28,7 +27,7 @@ final class ImageHandler: Sendable {
     let limit: ClientLimit
     let cachesUploads: Bool
     private let aliases: AliasTable
-    private let mapping: ResponseMapping
+    let mapping: ResponseMapping
     private let hints: ClientHints
     private let placeholders: [String: Placeholder]
     let clock: @Sendable () -> Int64
@@ -75,7 +74,8 @@ final class ImageHandler: Sendable {
         do throws(PipelineError) {
             try limit.check(request)
         } catch {
-            response = mapping.failure(error, to: request, isNegotiated: false, remembered: nil)
+            response = mapping.failure(
+                error, to: request, compatible: compatible(error), isNegotiated: false, remembered: nil)
             return true
         }
         return answersFromMemory(request, with: &response)
@@ -126,41 +126,6 @@ final class ImageHandler: Sendable {
         var response = mapping.response(image, heads, request: request, at: clock())
         response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
         return response
-    }
-
-    /// Facts in another proxy's form, or a data URL: converted for each answer, which has no validators.
-    private func text(
-        _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
-        for request: HTTPRequest
-    ) throws(PipelineError) -> HTTPResponse {
-        let stored: [UInt8]
-        switch image.body {
-        case .bytes(let bytes): stored = bytes
-        case .file(let file, let offset, let length):
-            do throws(BodyError) {
-                stored = try file.readAll(from: offset, count: Int(length))
-            } catch {
-                throw .internalFailure("\(error)")
-            }
-        }
-        let target = unsafe request.withTarget { unsafe Array($0) }
-        do throws(ImageRequestError) {
-            let text: [UInt8]
-            if imageRequest.isInformation {
-                text = try foreign.facts(stored, for: target, at: clock())
-            } else {
-                text = Array(
-                    "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
-            }
-            var response = mapping.text(
-                text, type: imageRequest.isInformation ? "application/json" : "text/plain", image,
-                isNegotiated: imageRequest.isNegotiated, for: request, at: clock())
-            response.note = ExchangeNote(
-                image, source: imageRequest.source, sent: response.note as? ExchangeNote)
-            return response
-        } catch {
-            throw PipelineError(error)
-        }
     }
 
     /// All checks of a request before any look-up.
@@ -269,7 +234,7 @@ final class ImageHandler: Sendable {
         }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
-            error, to: request, status: foreignStatus(of: error),
+            error, to: request, compatible: compatible(error),
             isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false,
             remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
@@ -344,20 +309,14 @@ final class ImageHandler: Sendable {
             if route == .info { return try parser.parseInformation(target: target, at: clock()) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
             if let foreign {
-                return try foreign.read(target, hasBody: hasBody, by: parser, at: clock(), dpr: hint) {
-                    acceptClass(of: request)
-                }
+                return try foreign.read(
+                    target, hasBody: hasBody, key: key(of: request), by: parser, at: clock(), dpr: hint
+                ) { acceptClass(of: request) }
             }
             return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
         } catch {
             throw PipelineError(error)
         }
-    }
-
-    /// The status that the other proxy's clients expect; nil for ours.
-    private func foreignStatus(of error: PipelineError) -> Int? {
-        guard let foreign, foreign.hasOwnErrors else { return nil }
-        return foreign.dialect.compatibleStatus(of: error.row.status)
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {
@@ -370,7 +329,7 @@ final class ImageHandler: Sendable {
     private func remember(
         _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
-        guard let entry = image.entry, request.method != .post,
+        guard let entry = image.entry, request.method != .post, !imageRequest.delivery.isPermittedByField,
             unsafe request.withTarget({ $0.count }) <= AliasTable.maxTargetBytes,
             imageRequest.delivery.options.isDisjoint(with: .bypassing)
         else { return }

@@ -34,7 +34,7 @@ struct ImageHeads {
         let mostAge = shortLifetime.map { record.currentAge(at: image.description.storedAt) + $0 }
         self.init(
             record, as: image.description.format, validators, request, sharing, isTagged: image.isTagged,
-            atMost: mostAge)
+            size: (image.description.width, image.description.height), atMost: mostAge)
     }
 
     /// The fields of an image that is streamed while it is received: without an entity tag, unless all of its
@@ -47,13 +47,14 @@ struct ImageHeads {
 
     private init(
         _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
-        _ sharing: SharingPolicy, isTagged: Bool, atMost mostAge: Int64? = nil
+        _ sharing: SharingPolicy, isTagged: Bool, size: (width: Int, height: Int) = (0, 0),
+        atMost mostAge: Int64? = nil
     ) {
         self.validators = validators
 
         var lines = HTTPFields(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
-        lines.append(.cacheControl) { record.downstream.limited(to: mostAge).append(to: &$0) }
+        lines.append(.cacheControl) { record.downstream(for: request).limited(to: mostAge).append(to: &$0) }
         // A cache does not change the time at which the response was generated (RFC 9110 §6.6.1); Age goes
         // with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
@@ -68,6 +69,10 @@ struct ImageHeads {
 
         if let modified = record.modified { lines.append(.lastModified) { modified.append(to: &$0) } }
         lines.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
+        if request.delivery.namesSize, size.width > 0 {
+            lines.append(Self.imageWidth, text: "\(size.width)")
+            lines.append(Self.imageHeight, text: "\(size.height)")
+        }
         if request.delivery.isDownload || request.delivery.filename != nil {
             lines.append(.contentDisposition, text: Self.disposition(request.delivery, format))
             lines.append(Self.always)
@@ -77,6 +82,9 @@ struct ImageHeads {
         self.lines = lines
         full = PreparedFields(lines)
     }
+
+    private static let imageWidth = FieldName(literal: "Image-Width")
+    private static let imageHeight = FieldName(literal: "Image-Height")
 
     /// The initial capacity in octets, more than most heads need.
     private static let usualCount = 1_024
@@ -134,5 +142,14 @@ struct ImageHeads {
             true
         default: "!#$&+-.^_`|~".utf8.contains(byte)
         }
+    }
+}
+
+extension SourceRecord {
+    /// The directives of an answer. Caches that several clients share would answer others with what a field permits.
+    func downstream(for request: ImageRequest) -> DownstreamControl {
+        var control = downstream
+        if request.delivery.isPermittedByField { control.directives.insert(.isPrivate) }
+        return control
     }
 }

@@ -6,6 +6,7 @@ import Freshness
 internal import HTTPServer
 import Observability
 import Pipeline
+import Request
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {
@@ -100,14 +101,15 @@ struct ResponseMapping: Sendable {
 
     /// Facts about a picture as JSON in another proxy's form.
     func text(
-        _ text: [UInt8], type: String, _ image: ImageResponse, isNegotiated: Bool, for request: HTTPRequest,
-        at now: Int64
+        _ text: [UInt8], type: String, _ image: ImageResponse, _ imageRequest: ImageRequest,
+        for request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         var lines = HTTPFields(reserving: 256)
-        lines.append(.cacheControl) { image.record.downstream.append(to: &$0) }
+        lines.append(.cacheControl) { image.record.downstream(for: imageRequest).append(to: &$0) }
         lines.append(.contentType, text: type)
         lines.append(.contentTypeOptions, text: "nosniff")
-        if let vary = sharing.vary(onAccept: isNegotiated, onDPR: false) { lines.append(.vary, text: vary) }
+        let vary = sharing.vary(onAccept: imageRequest.isNegotiated, onDPR: false)
+        if let vary { lines.append(.vary, text: vary) }
         lines.append(sharing.fields)
         var response = HTTPResponse(status: .ok)
         response.prepared = PreparedFields(lines)
@@ -161,14 +163,18 @@ struct ResponseMapping: Sendable {
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
-        _ error: PipelineError, to request: HTTPRequest, status: Int? = nil, isNegotiated: Bool,
+        _ error: PipelineError, to request: HTTPRequest, compatible: CompatibleError?, isNegotiated: Bool,
         isHinted: Bool = false,
         remembered seconds: Int64?, placeholder: Placeholder? = nil,
         forwarding: ForwardingRecord.Outcome? = nil
     ) -> HTTPResponse {
         var document = ProblemDocument(error)
-        document.status = status ?? document.status
+        document.status = compatible?.status ?? document.status
         var response = Self.problem(document, context: ExchangeContext(route))
+        if let json = compatible?.json {
+            response.body = .bytes(json)
+            response.fields.set(.contentType, text: "application/json")
+        }
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
         if let forwarding {

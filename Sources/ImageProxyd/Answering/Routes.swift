@@ -4,6 +4,7 @@ import Dialects
 internal import HTTPServer
 import Observability
 import Pipeline
+import Request
 
 /// The table of routes: which handler answers which path. All handlers are made from one version of the
 /// settings: a reload replaces them as a whole.
@@ -11,7 +12,7 @@ final class Routes: Sendable {
     private let images: ImageHandler
     /// The same for facts about images.
     private let information: ImageHandler
-    /// Those for other proxies' URLs, the longest path first; ours come before them.
+    /// Those for other proxies' URLs, the longest path first; ours come before them, but for `PathForm`.
     private let foreign: [ImageHandler]
     private let sharing: SharingPolicy
     private let status: StatusHandler
@@ -51,12 +52,7 @@ final class Routes: Sendable {
 
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         guard request.method == .get || request.method == .head else { return false }
-        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
-        case .img: return images.answersAtOnce(request, with: &response)
-        case .info: return information.answersAtOnce(request, with: &response)
-        case .other: return foreignHandler(of: request)?.answersAtOnce(request, with: &response) ?? false
-        default: return false
-        }
+        return imageHandler(of: request)?.answersAtOnce(request, with: &response) ?? false
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
@@ -67,21 +63,12 @@ final class Routes: Sendable {
             return .now(response)
         }
         if let handler = uploadHandler(of: request) { return .now(handler.refusal(of: request)) }
-        if route == .other, let handler = foreignHandler(of: request) { return answer(request, by: handler) }
+        if let handler = imageHandler(of: request) { return answer(request, by: handler, route) }
         guard route != .other, route != .metrics || showsMetrics else {
             return .now(Self.notFound(request, route))
         }
-        switch request.method {
-        case .get, .head: break
-        case .options:
-            var response = sharing.options(for: request, allow: Self.allowed)
-            response.context = ExchangeContext(route).packed
-            return .now(response)
-        default: return .now(Self.methodNotAllowed(route))
-        }
+        guard request.method == .get || request.method == .head else { return .now(refused(request, route)) }
         switch route {
-        case .img: return images.answer(request)
-        case .info: return information.answer(request)
         case .transforms: return .now(sharing.shared(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
@@ -92,29 +79,36 @@ final class Routes: Sendable {
         }
     }
 
-    private func answer(_ request: HTTPRequest, by handler: ImageHandler) -> HTTPAnswer {
-        switch request.method {
-        case .get, .head: return handler.answer(request)
-        case .options:
-            var response = sharing.options(for: request, allow: Self.allowed)
-            response.context = ExchangeContext(.img).packed
-            return .now(response)
-        default: return .now(Self.methodNotAllowed(.img))
+    private func answer(
+        _ request: HTTPRequest, by handler: ImageHandler, _ route: Metric.Route
+    ) -> HTTPAnswer {
+        guard request.method == .get || request.method == .head else {
+            return .now(refused(request, route == .other ? .img : route))
         }
+        return handler.answer(request)
+    }
+
+    /// The answer to `OPTIONS`, and to methods that a path does not have.
+    private func refused(_ request: HTTPRequest, _ route: Metric.Route) -> HTTPResponse {
+        let allowed = bodyHandler(of: request) == nil ? Self.allowed : Self.allowed + ", POST"
+        guard request.method == .options else { return Self.methodNotAllowed(route, allowed) }
+        var response = sharing.options(for: request, allow: allowed)
+        response.context = ExchangeContext(route).packed
+        return response
     }
 
     // MARK: - Uploads
 
     /// The handler of a request that may bring a picture as its body; nil where none may.
     func uploadHandler(of request: HTTPRequest) -> ImageHandler? {
-        guard request.method == .post else { return nil }
-        let handler: ImageHandler? =
-            switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
-            case .img: images
-            case .info: information
-            case .other: foreignHandler(of: request)
-            default: nil
-            }
+        request.method == .post ? bodyHandler(of: request) : nil
+    }
+
+    /// The handler of a path to which pictures may be sent. In the path form a source is named.
+    private func bodyHandler(of request: HTTPRequest) -> ImageHandler? {
+        let handler =
+            unsafe request.withTarget { unsafe Self.isPathForm($0) }
+            ? foreignHandler(of: request) : imageHandler(of: request)
         return handler.flatMap { $0.takesUploads ? $0 : nil }
     }
 
@@ -130,6 +124,23 @@ final class Routes: Sendable {
             return answer(request)
         }
         return handler.answer(request, with: content)
+    }
+
+    /// Hot path: the handler of a target that is about a picture.
+    private func imageHandler(of request: HTTPRequest) -> ImageHandler? {
+        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+        case .img: images
+        case .info: information
+        case .other:
+            foreignHandler(of: request)
+                ?? (unsafe request.withTarget { unsafe Self.isPathForm($0) } ? images : nil)
+        default: nil
+        }
+    }
+
+    /// Hot path: whether parameters stand in the path.
+    private static func isPathForm(_ target: UnsafeRawBufferPointer) -> Bool {
+        unsafe target.starts(with: PathForm.prefix)
     }
 
     /// Hot path: the handler of another proxy's URLs whose path fits.
@@ -167,7 +178,7 @@ final class Routes: Sendable {
         return true
     }
 
-    /// The methods of every route.
+    /// The methods of every route; some also take POST.
     private static let allowed = "GET, HEAD, OPTIONS"
 
     private static func notFound(_ request: HTTPRequest, _ route: Metric.Route = .other) -> HTTPResponse {
@@ -183,7 +194,7 @@ final class Routes: Sendable {
         return response
     }
 
-    private static func methodNotAllowed(_ route: Metric.Route) -> HTTPResponse {
+    private static func methodNotAllowed(_ route: Metric.Route, _ allowed: String) -> HTTPResponse {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",

@@ -3,6 +3,7 @@
 import Dispatch
 internal import HTTPServer
 import Pipeline
+import Primitives
 import Synchronization
 import URLs
 
@@ -16,17 +17,31 @@ final class UploadedContent: HTTPContentReceiving {
     /// A serial queue has a thread of its own.
     private static let writer = DispatchQueue(label: "uploads")
 
+    /// What all uploads hold that have not been answered, so that a client can't fill the disk.
+    private static let held = Mutex(HeldBytes())
+
     private let upload: Upload
+    private let client: ClientID?
+    /// How much of `held` is this one's.
+    private let size = Atomic(0)
     /// Received and not handed over.
     private let pending = Mutex<[UInt8]>([])
     /// Used by the writer alone.
     private let form: Mutex<MultipartReader?>
     private let failure = Mutex<PipelineError?>(nil)
 
-    /// - Parameter boundary: between the parts of a form; nil where the content is the picture.
-    init(_ upload: Upload, boundary: String?) {
+    /// - Parameters:
+    ///   - client: who sends it; nil where clients can't be distinguished.
+    ///   - boundary: between the parts of a form; nil where the content is the picture.
+    init(_ upload: Upload, from client: ClientID?, boundary: String?) {
         self.upload = upload
+        self.client = client
         form = Mutex(boundary.map { MultipartReader(boundary: $0) })
+    }
+
+    deinit {
+        let size = size.load(ordering: .relaxed)
+        Self.held.withLock { $0.remove(size, of: client) }
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
@@ -50,6 +65,10 @@ final class UploadedContent: HTTPContentReceiving {
     }
 
     private func hand(_ piece: [UInt8]) {
+        guard Self.held.withLock({ $0.add(piece.count, of: client) }) else {
+            return failure.withLock { $0 = $0 ?? .queueFull }
+        }
+        size.wrappingAdd(piece.count, ordering: .relaxed)
         guard Self.waiting.wrappingAdd(piece.count, ordering: .relaxed).newValue <= Self.maxWaiting else {
             Self.waiting.wrappingSubtract(piece.count, ordering: .relaxed)
             return failure.withLock { $0 = $0 ?? .queueFull }
@@ -87,5 +106,31 @@ extension UploadedContent {
             text.first == "\""
             ? text.dropFirst().prefix { $0 != "\"" } : text.prefix { $0 != ";" && $0 != " " }
         return (1...70).contains(value.utf8.count) ? String(value) : nil
+    }
+}
+
+/// The bytes of several uploads, in all and by client.
+struct HeldBytes {
+    private(set) var count = 0
+    private var byClient: [ClientID: Int] = [:]
+
+    /// Twice the longest body that the settings allow (1 GiB).
+    static let max = 2 << 30
+    /// One client leaves others as much as it has.
+    static let maxOfClient = max / 2
+
+    /// Whether so many more bytes may be held; counts them if so.
+    mutating func add(_ bytes: Int, of client: ClientID?) -> Bool {
+        let own = client.map { byClient[$0, default: 0] + bytes }
+        guard count + bytes <= Self.max, own ?? 0 <= Self.maxOfClient else { return false }
+        count += bytes
+        if let client { byClient[client] = own }
+        return true
+    }
+
+    mutating func remove(_ bytes: Int, of client: ClientID?) {
+        count -= bytes
+        guard let client, let own = byClient[client] else { return }
+        byClient[client] = own > bytes ? own - bytes : nil
     }
 }

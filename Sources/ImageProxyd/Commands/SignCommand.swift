@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Pipeline
 import Request
 
 /// `imageproxyd sign`: appends a signature to a URL.
@@ -11,6 +12,7 @@ struct SignCommand: ParsableCommand {
         discussion: """
             The signature covers path and query as they stand, so encode the source first: \
             imageproxyd sign --key FILE '/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg'
+            Of a path such as /img/format=webp/https://example.org/cat.jpg the same query is signed: docs/paths.md.
             A target that the daemon would refuse with these settings is signed all the same, with a warning.
             """)
 
@@ -28,12 +30,27 @@ struct SignCommand: ParsableCommand {
             throw ValidationError("'\(url)' is neither a path nor an http or https URL with one")
         }
         guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
-        guard url[start...].contains("?") else { throw ValidationError("'\(url)' has no query") }
-        guard !url.contains("&sig=") else { throw ValidationError("'\(url)' has a signature already") }
-        if let problem = try settings.load().problem(ofTarget: String(url[start...])) {
+        let target = String(url[start...])
+        let signed = try signedPath(target, key) ?? signedQuery(target, key)
+        if let problem = try settings.load().problem(ofTarget: target) {
             HostProcess.reportError("warning: the daemon would refuse this: \(problem)")
         }
-        print(url[..<start] + SignaturePolicy.sign(String(url[start...]), with: key))
+        print(url[..<start] + signed)
+    }
+
+    private func signedQuery(_ target: String, _ key: [UInt8]) throws -> String {
+        guard target.contains("?") else { throw ValidationError("'\(url)' has no query") }
+        guard !target.contains("&sig=") else { throw ValidationError("'\(url)' has a signature already") }
+        return SignaturePolicy.sign(target, with: key)
+    }
+
+    /// Nil where the parameters do not stand in the path.
+    private func signedPath(_ target: String, _ key: [UInt8]) throws -> String? {
+        do throws(ImageRequestError) {
+            return try PathForm.sign(target, with: key)
+        } catch {
+            throw ValidationError("'\(url)': \(PipelineError(error).detail ?? "\(error)")")
+        }
     }
 
     private func configuredKey() throws -> [UInt8] {

@@ -12,6 +12,8 @@ struct TranslateCommand: ParsableCommand {
         commandName: "translate",
         abstract: "Prints what a URL of another image proxy means here, or how many of a log are understood.",
         discussion: """
+            Without a dialect it is a URL of ours whose parameters stand in the path, /img/format=webp/https://…, and its \
+            query form is printed. \
             The dialect is the one of that name in the settings, or has its default settings where they do not name it: \
             imageproxyd translate --dialect imgproxy '/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp'
             A log has in each line a URL, a path, a request as web servers write it ("GET /… HTTP/1.1"), or JSON with one of \
@@ -19,7 +21,7 @@ struct TranslateCommand: ParsableCommand {
             """)
 
     @Option(help: "Whose URL it is: \(DialectRegistry.all.map { $0.name }.joined(separator: ", ")).")
-    var dialect: String
+    var dialect: String?
 
     @Flag(help: "Also say which options have no effect here, and why.")
     var explain = false
@@ -33,9 +35,10 @@ struct TranslateCommand: ParsableCommand {
     var url: String?
 
     func validate() throws {
-        guard DialectRegistry.named(dialect) != nil else {
+        guard dialect != nil || log == nil else { throw ValidationError("a log needs --dialect") }
+        guard dialect.map({ DialectRegistry.named($0) != nil }) ?? true else {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
-            throw ValidationError("there is no dialect '\(dialect)', only \(names)")
+            throw ValidationError("there is no dialect '\(dialect ?? "")', only \(names)")
         }
         guard (url == nil) != (log == nil) else {
             throw ValidationError("a URL or --log FILE is needed, and not both")
@@ -43,8 +46,9 @@ struct TranslateCommand: ParsableCommand {
     }
 
     func run() throws {
+        guard let dialect else { return print(try queryForm()) }
         let (configuration, files, _) = try settings.loadAll()
-        let route = try route(configuration, files)
+        let route = try route(dialect, configuration, files)
         let parser = try Components.parser(configuration, files)
         if let log { return print(try report(on: log, route, parser).text) }
         guard let url, let request = LoggedRequest(url: url) else {
@@ -60,7 +64,23 @@ struct TranslateCommand: ParsableCommand {
         }
     }
 
-    private func route(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> ForeignRoute {
+    /// The query form of a URL of ours.
+    private func queryForm() throws -> String {
+        guard let url, let target = LoggedRequest(url: url)?.target, target.utf8.starts(with: PathForm.prefix)
+        else {
+            throw ValidationError("name whose URL it is by --dialect; without that, it begins with /img/")
+        }
+        do throws(ImageRequestError) {
+            return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)
+        } catch {
+            HostProcess.reportError(PipelineError(error).detail ?? "\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func route(
+        _ dialect: String, _ configuration: ProxyConfiguration, _ files: NamedFiles
+    ) throws -> ForeignRoute {
         if let index = configuration.dialects.firstIndex(where: { $0.name == dialect }) {
             return files.dialects[index]
         }

@@ -224,15 +224,16 @@ extension ProxyConfiguration {
         if let position = HTTPRequest.forbiddenByte(inTarget: bytes) {
             return "position \(position): this character must be percent-encoded"
         }
-        let query = bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst()
         var policy = unrestrictedPolicy
         policy.presets = presets
         policy.onlyPresets = security.onlyPresets
         do throws(ImageRequestError) {
-            switch target.prefix(while: { $0 != "?" }) {
+            let query = try PathForm.query(of: bytes)
+            switch String(decoding: query.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self) {
             case "/img":
                 _ = try parser(policy: policy).parse(
-                    query: query, isSigned: true, at: now, dpr: .init(ratio: nil)
+                    query: query.drop { $0 != UInt8(ascii: "?") }.dropFirst(), isSigned: true, at: now,
+                    dpr: .init(ratio: nil)
                 ) { AcceptClass() }
             case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: now)
             case let path: return "images are at /img and /info, not at \(path)"

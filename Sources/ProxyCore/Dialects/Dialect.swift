@@ -37,8 +37,18 @@ package protocol Dialect: Sendable {
         from information: JSONValue, for target: ForeignTarget
     ) throws(TranslationError) -> JSONValue
 
+    /// The field of a request in which a key may stand in place of the URL; nil if there is none.
+    var keyField: String? { get }
+
+    /// Whether answers name the picture's size in `Image-Width` and `Image-Height`.
+    var namesSize: Bool { get }
+
     /// The status that the other proxy has for what is answered with this one here.
-    func compatibleStatus(of status: Int) -> Int
+    /// - Parameter code: our code of the error.
+    func compatibleStatus(of status: Int, code: String) -> Int
+
+    /// An error in the form of the other proxy; nil if it has none that clients read.
+    func compatibleError(_ message: String, status: Int) -> JSONValue?
 }
 
 extension Dialect {
@@ -52,7 +62,13 @@ extension Dialect {
         information
     }
 
-    package func compatibleStatus(of status: Int) -> Int { status }
+    package var keyField: String? { nil }
+
+    package var namesSize: Bool { false }
+
+    package func compatibleStatus(of status: Int, code: String) -> Int { status }
+
+    package func compatibleError(_ message: String, status: Int) -> JSONValue? { nil }
 }
 
 /// The settings of a dialect; its rows are the keys in the configuration.

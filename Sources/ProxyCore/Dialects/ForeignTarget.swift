@@ -10,9 +10,12 @@ package struct ForeignTarget: Sendable, Hashable {
     package let now: Int64
     /// Whether the request brings the picture as its body.
     package let hasBody: Bool
+    /// The key that stands in a field of the request, and not in the target; never empty.
+    package let key: String?
 
     /// Wraps the parts of a target.
     package init(path: String, query: String? = nil, now: Int64 = 0, hasBody: Bool = false) {
+        self.key = nil
         self.path = path
         self.query = query
         self.now = now
@@ -20,7 +23,10 @@ package struct ForeignTarget: Sendable, Hashable {
     }
 
     /// Divides a target, path and query, at its first `?`.
-    package init(_ target: some StringProtocol, now: Int64 = 0, hasBody: Bool = false) {
+    package init(
+        _ target: some StringProtocol, now: Int64 = 0, hasBody: Bool = false, key: String? = nil
+    ) {
+        self.key = key
         let mark = target.firstIndex(of: "?")
         path = String(target[..<(mark ?? target.endIndex)])
         query = mark.map { String(target[target.index(after: $0)...]) }

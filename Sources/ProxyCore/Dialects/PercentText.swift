@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Percent-encoding as other proxies read it: what is no escape is left as it is.
 enum PercentText {
     /// Decodes `%HH` once.
     ///
     /// - Parameter form: whether `+` is a space, as in a form's query.
     static func decoded(_ text: some StringProtocol, form: Bool = false) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var place = 0
-        while place < bytes.count {
-            if let byte = escape(at: place, in: bytes) {
-                decoded.append(byte)
-                place += 3
-            } else {
-                let isSpace = form && bytes[place] == UInt8(ascii: "+")
-                decoded.append(isSpace ? UInt8(ascii: " ") : bytes[place])
-                place += 1
-            }
-        }
-        return decoded
+        guard form else { return percentDecoded(text.utf8).bytes }
+        return percentDecoded(text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }).bytes
     }
 
     /// Decodes `%HH` once; nil if that is not UTF-8.
@@ -28,18 +17,28 @@ enum PercentText {
         String(validating: decoded(text, form: form), as: UTF8.self)
     }
 
+    /// Decodes `%HH` once; nil for a `%` without two hexadecimal digits, too.
+    static func wellFormedText(_ text: some StringProtocol) -> String? {
+        let (bytes, fault) = percentDecoded(text.utf8)
+        return fault == nil ? String(validating: bytes, as: UTF8.self) : nil
+    }
+
     /// A decoded URL as it is written: bytes that no URL has are encoded, and so is a `%` that begins no escape.
     static func url(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for (place, byte) in bytes.enumerated() {
-            let isEscape = byte == UInt8(ascii: "%") && escape(at: place, in: bytes) != nil
-            if isEscape || isURLByte(byte) {
+            if isURLByte(byte) || isEscape(at: place, in: bytes) {
                 text.append(byte)
             } else {
                 text += escaped(byte)
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Encodes spaces and control characters, which a URL that has been decoded may contain.
+    static func encodingSpaces(_ text: String) -> String {
+        String(decoding: text.utf8.flatMap { $0 <= 0x20 || $0 == 0x7F ? escaped($0) : [$0] }, as: UTF8.self)
     }
 
     /// A byte as `%HH`.
@@ -70,14 +69,8 @@ enum PercentText {
         (0x21...0x7E).contains(byte) && !encoded.contains(byte)
     }
 
-    private static func escape(at place: Int, in bytes: [UInt8]) -> UInt8? {
-        guard bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count,
-            let high = value(of: bytes[place + 1]), let low = value(of: bytes[place + 2])
-        else { return nil }
-        return high << 4 | low
-    }
-
-    private static func value(of byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    private static func isEscape(at place: Int, in bytes: [UInt8]) -> Bool {
+        bytes[place] == UInt8(ascii: "%") && place + 2 < bytes.count && hexDigit(bytes[place + 1]) != nil
+            && hexDigit(bytes[place + 2]) != nil
     }
 }

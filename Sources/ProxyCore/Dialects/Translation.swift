@@ -70,19 +70,11 @@ package struct Translation: Sendable, Hashable {
 
     /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
     private static func encoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                bytes.append(byte)
-            case _ where plain.contains(byte): bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        let bytes = text.utf8.flatMap { byte in
+            PercentText.isUnreserved(byte) || plain.contains(byte) ? [byte] : PercentText.escaped(byte)
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static let plain = Array("-._~:,/@=*()!".utf8)
-    private static let digits = Array("0123456789ABCDEF".utf8)
+    private static let plain = Array(":,/@=*()!".utf8)
 }

@@ -26,6 +26,11 @@ package struct Delivery: Sendable, Hashable {
     package var redirect: SourceURL?
     /// Whether the image is sent as the text of a data URL (RFC 2397), by another proxy's URL.
     package var isDataURL = false
+    /// Whether the answer names the image's size in fields, as another proxy does.
+    package var namesSize = false
+    /// Whether a field of the request permits it: no other request for the same target is answered by this one's
+    /// answer, here or by a shared cache.
+    package var isPermittedByField = false
 
     /// The priority of its fetch; nil if the request has none.
     package var priority: FetchPriority?

@@ -59,7 +59,7 @@ package final class ImageRequestParser: Sendable {
         return outcome.isSigned || policy.allowsUploads
     }
 
-    /// Reads a request target: path and query, raw bytes.
+    /// Reads a request target: path and query, or parameters in the path; raw bytes.
     ///
     /// The signature is checked before anything is read, the time before anything is looked at.
     ///
@@ -79,7 +79,7 @@ package final class ImageRequestParser: Sendable {
     private func checkedQuery(
         of target: [UInt8]
     ) throws(ImageRequestError) -> (query: ArraySlice<UInt8>, isSigned: Bool) {
-        let outcome = try policy.signatures.check(target)
+        let outcome = try policy.signatures.check(try PathForm.query(of: target))
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] }
         return (query ?? [], outcome.isSigned)
     }
@@ -244,9 +244,9 @@ package final class ImageRequestParser: Sendable {
 
     /// The source of a target that was refused, for the log; nil where it has no valid one.
     package static func source(ofRefused target: [UInt8]) -> SourceURL? {
-        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        // Lost: what is wrong with the query or the URL; the client's answer says it.
-        guard
+        // Lost: what is wrong with the path, the query or the URL; the client's answer says it.
+        guard let target = try? PathForm.query(of: target),
+            let mark = target.firstIndex(of: UInt8(ascii: "?")),
             let items = try? QueryString(parsing: target[(mark + 1)...], knowing: parameterNames.contains)
                 .items
         else { return nil }

@@ -95,7 +95,11 @@ package struct SignaturePolicy: Sendable {
 
     /// Signs path and query; returns them with their signature, ready for a request.
     package static func sign(_ target: String, with key: [UInt8]) -> String {
-        let code = HMAC<SHA256>.authenticationCode(for: Array(target.utf8), using: SymmetricKey(data: key))
-        return target + "&sig=" + Base64.encodeURL(code)
+        target + "&sig=" + code(of: Array(target.utf8), with: key)
+    }
+
+    /// The signature of path and query.
+    static func code(of target: [UInt8], with key: [UInt8]) -> String {
+        Base64.encodeURL(HMAC<SHA256>.authenticationCode(for: target, using: SymmetricKey(data: key)))
     }
 }

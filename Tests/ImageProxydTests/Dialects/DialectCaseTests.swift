@@ -11,7 +11,12 @@
         /// Cases whose answer differs on purpose: `docs/moving` says why.
         private static let deviations: [String: Set<String>] = [
             // A side half a pixel smaller, formats that are not written, a file that is no picture, a needless Vary.
-            "imgproxy": ["imgproxy-082", "imgproxy-243", "imgproxy-244", "imgproxy-295", "imgproxy-472"],
+            // Bounds of a URL on its source are refused as such: those of the settings hold.
+            "imgproxy": [
+                "imgproxy-082", "imgproxy-243", "imgproxy-244", "imgproxy-295", "imgproxy-419",
+                "imgproxy-421",
+                "imgproxy-472",
+            ],
             "thumbor": ["thumbor-282"], "imaginary": [], "weserv": ["weserv-228"], "cloudflare": [],
             "imgix": [],
             "nextjs": [],

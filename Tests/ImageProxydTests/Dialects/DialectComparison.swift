@@ -28,7 +28,7 @@
             }
             let status = expected["status"]?.whole ?? 200
             require(
-                answer.status / 100 == status / 100,
+                answer.status == status,
                 "status \(answer.status), not \(status): \(answer.text.prefix(300))")
             guard differences.isEmpty, status < 400 else { return }
             compareFields(expected)

@@ -11,7 +11,7 @@ struct DialectProfile {
 
     /// The members `dialects` and `watermarks` of the configuration.
     func settings() throws -> String {
-        let members = ["\"name\": \"\(dialect)\""] + (try own())
+        let members = ["\"name\": \"\(dialect)\"", "\"compatibleErrors\": true"] + (try own())
         return """
             "watermarks": {"wm": "\(DialectOrigin.path(of: "wm.png"))"}, \
             "dialects": [{\(members.joined(separator: ", "))}]
@@ -46,7 +46,7 @@ struct DialectProfile {
 
     private func thumbor() throws -> [String] {
         let key = try file("key", "dialects-thumbor-key")
-        var members = ["\"keys\": [\(key)]", "\"lenient\": true", "\"compatibleErrors\": true"]
+        var members = ["\"keys\": [\(key)]", "\"lenient\": true"]
         members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
         if name != "strict" { members.append("\"allowsUnsafe\": true") }
         if name == "orient" { members.append("\"respectsOrientation\": true") }
@@ -55,8 +55,7 @@ struct DialectProfile {
     }
 
     private func imaginary() throws -> [String] {
-        var members = ["\"compatibleErrors\": true"]
-        members.append("\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}")
+        let members = ["\"watermarks\": {\"\(origin.filling("{SRC}/wm.png"))\": \"wm\"}"]
         guard name == "signed" else { return members }
         let key = try file("key", "dialects-imaginary-key-0123456789abcdef")
         return members + ["\"keys\": [\(key)]", "\"signsURLs\": true"]

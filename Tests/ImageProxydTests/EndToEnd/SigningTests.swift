@@ -122,7 +122,7 @@ struct SigningTests {
             try Test.cancel("\(interpreter) is not installed: docs/signing/sign.\(suffix) is not tested")
         }
         let vectors = TextFiles.read("docs/signing.md").matches(
-            of: /\| `([^`]+)`[^|]* \| `([^`]+)` \| `([^`]+)` \|/)
+            of: /\| `([^`\/][^`]*)`[^|]* \| `([^`]+)` \| `([^`]+)` \|/)
         #expect(vectors.count == 5)
 
         for vector in vectors {
@@ -153,7 +153,7 @@ struct SigningTests {
     @Test("The daemon reads the key of every published vector, and accepts its signature")
     func vectors() throws {
         let vectors = TextFiles.read("docs/signing.md").matches(
-            of: /\| `([^`]+)`[^|]* \| `([^`]+)` \| `([^`]+)` \|/)
+            of: /\| `([^`\/][^`]*)`[^|]* \| `([^`]+)` \| `([^`]+)` \|/)
         for vector in vectors {
             let key = try #require(KeyText.decode(Array(vector.1.utf8)))
             let policy = SignaturePolicy(keys: [key], isRequired: true)
@@ -196,6 +196,7 @@ struct SigningTests {
             ("0123456789abcdef", "/img", "has no query"),
             ("0123456789abcdef", "/img?url=a#b", "has a fragment"),
             ("0123456789abcdef", "/img?url=a&sig=b", "has a signature already"),
+            ("0123456789abcdef", "/img/sig=b/http://a", "there is one already"),
             ("hex:00112233445566778899aabbccddeeff\r\n", "/img?url=a", "the line ends in CR LF"),
             ("hex:00112233445566778899aabbccddeefg", "/img?url=a", "is no hexadecimal digit"),
             ("hex:00112233445566778899aabbccddeef", "/img?url=a", "odd number"),

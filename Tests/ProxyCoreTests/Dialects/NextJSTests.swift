@@ -81,6 +81,8 @@ struct NextJSTests {
             Meaning("%2F%2Fevil.test%2Fp.jpg", "invalid url"),
             Meaning("%2F%5Cevil.test%2Fp.jpg", "http://127.0.0.1:3000/%5Cevil.test/p.jpg"),
             Meaning("%2F..%2Fsecret.jpg", "invalid url"),
+            Meaning("%2F..%23secret.jpg", "invalid url"),
+            Meaning("%2F.%23", "invalid url"),
             Meaning("%2F_next%2Fimage%3Furl%3D%252Fp.jpg", "invalid url"),
             Meaning("p.jpg", "invalid url"),
             Meaning("", "invalid url"),

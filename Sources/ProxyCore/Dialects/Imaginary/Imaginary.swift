@@ -28,8 +28,8 @@ package struct Imaginary: Dialect {
             Setting(
                 "signsURLs", \.signsURLs,
                 """
-                Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves as `key`
-                (`-key`).
+                Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves, as `key` or in
+                the field `API-Key` (`-key`).
                 """)
             Setting(
                 "signedPrefix", \.signedPrefix,
@@ -61,7 +61,7 @@ package struct Imaginary: Dialect {
     /// Without `url`, the picture is the request's body.
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         let pairs = ImaginaryQuery.pairs(of: target.query ?? "")
-        let isSigned = try isSigned(target.path, pairs)
+        let isSigned = try isSigned(target, pairs)
         let query = ImaginaryQuery(pairs)
         let name = String(target.path.dropFirst())
         var plan = ImaginaryPlan(settings)
@@ -100,9 +100,25 @@ package struct Imaginary: Dialect {
         return .object(members.map { .init(name: $0.0, value: $0.1) })
     }
 
-    /// What is no picture is 406, what can't be made of one 400.
-    package func compatibleStatus(of status: Int) -> Int {
-        status == 415 ? 406 : status == 422 ? 400 : status
+    /// Only where a key is sent itself.
+    package var keyField: String? { keys.isEmpty || settings.signsURLs ? nil : "API-Key" }
+
+    package let namesSize = true
+
+    /// What is no picture is 406, what can't be made of one 400; a wrong key 401, a forbidden source 400.
+    package func compatibleStatus(of status: Int, code: String) -> Int {
+        switch status {
+        case 403 where code.hasPrefix("signature"): settings.signsURLs ? 403 : 401
+        case 403, 422: 400
+        case 415: 406
+        default: status
+        }
+    }
+
+    package func compatibleError(_ message: String, status: Int) -> JSONValue? {
+        .object([
+            .init(name: "message", value: .string(message)), .init(name: "status", value: .integer(status)),
+        ])
     }
 
     private func source(_ query: ImaginaryQuery) throws(TranslationError) -> String {
@@ -119,16 +135,19 @@ package struct Imaginary: Dialect {
 
     /// Whether a key allows the request; false where none is configured.
     private func isSigned(
-        _ path: String, _ pairs: [(name: String, value: String)]
+        _ target: ForeignTarget, _ pairs: [(name: String, value: String)]
     ) throws(TranslationError) -> Bool {
         guard !keys.isEmpty else { return false }
-        return settings.signsURLs ? try hasSignature(path, pairs) : try hasKey(pairs)
+        return settings.signsURLs
+            ? try hasSignature(target.path, pairs)
+            : try hasKey(target.key ?? pairs.first { $0.name == "key" }?.value)
     }
 
-    private func hasKey(_ pairs: [(name: String, value: String)]) throws(TranslationError) -> Bool {
-        let given = pairs.first { $0.name == "key" }?.value ?? ""
+    private func hasKey(_ given: String?) throws(TranslationError) -> Bool {
         var isValid = false
-        for key in keys where MACText.areEqual(given, String(decoding: key, as: UTF8.self)) { isValid = true }
+        for key in keys where MACText.areEqual(given ?? "", String(decoding: key, as: UTF8.self)) {
+            isValid = true
+        }
         guard isValid else { throw TranslationError(.signature, "key", "is missing or wrong") }
         return true
     }

@@ -62,7 +62,7 @@ package struct Imgix: Dialect {
     }
 
     /// A URL whose time is over is 404 there.
-    package func compatibleStatus(of status: Int) -> Int { status == 410 ? 404 : status }
+    package func compatibleStatus(of status: Int, code: String) -> Int { status == 410 ? 404 : status }
 
     private func source(_ path: String) throws(TranslationError) -> String {
         if let base { return try base.joined(path, option: "path") }

@@ -145,7 +145,7 @@ package struct ImgproxyDialect: Dialect {
     }
 
     /// Invalid and expired URLs are 404 there, and pictures that can't be read 422.
-    package func compatibleStatus(of status: Int) -> Int {
+    package func compatibleStatus(of status: Int, code: String) -> Int {
         switch status {
         case 400, 410: 404
         case 415: 422

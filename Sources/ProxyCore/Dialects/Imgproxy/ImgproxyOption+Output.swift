@@ -60,7 +60,7 @@ extension ImgproxyOption {
             let decoded =
                 reading.flag(1)
                 ? LenientBase64.decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
-                : PercentEncoding.decode(text)
+                : PercentText.wellFormedText(text)
             guard let decoded else { throw reading.error("the name is not validly encoded") }
             options.filename = decoded
         },

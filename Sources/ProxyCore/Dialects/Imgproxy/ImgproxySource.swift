@@ -20,7 +20,7 @@ struct ImgproxySource {
         guard !text.isEmpty else { throw Self.error("there is none") }
         fileExtension = ending.flatMap { $0.isEmpty ? nil : $0 }
         let hasScheme = text.contains("://")
-        url = PercentEncoding.encodingSpaces(hasScheme ? text : settings.baseURL + text)
+        url = PercentText.encodingSpaces(hasScheme ? text : settings.baseURL + text)
     }
 
     /// The rest of the path, cut at `@`, decoded once.
@@ -29,7 +29,7 @@ struct ImgproxySource {
     ) throws(TranslationError) -> (text: String, ending: String?) {
         let pieces = parts.joined(separator: "/").split(separator: "@", omittingEmptySubsequences: false)
         guard pieces.count <= 2 else { throw error("more than one '@'; one that belongs to it is %40") }
-        guard let text = PercentEncoding.decode(pieces[0]) else {
+        guard let text = PercentText.wellFormedText(pieces[0]) else {
             throw error("'%' must be followed by two hexadecimal digits, and the text be UTF-8")
         }
         return (text, pieces.count == 2 ? String(pieces[1]) : nil)
@@ -56,7 +56,7 @@ struct ImgproxySource {
     var filename: String? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         guard let slash = path.lastIndex(of: "/"),
-            let name = PercentEncoding.decode(path[slash...].dropFirst())
+            let name = PercentText.wellFormedText(path[slash...].dropFirst())
         else { return nil }
         let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
         return stem.isEmpty ? nil : stem

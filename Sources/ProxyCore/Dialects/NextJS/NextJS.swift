@@ -116,7 +116,9 @@ package struct NextJS: Dialect {
     }
 
     /// Whatever is wrong with a URL or its picture is 400 there.
-    package func compatibleStatus(of status: Int) -> Int { [403, 415, 422].contains(status) ? 400 : status }
+    package func compatibleStatus(of status: Int, code: String) -> Int {
+        [403, 415, 422].contains(status) ? 400 : status
+    }
 
     private func values(
         of query: ForeignQuery, _ leniency: inout Leniency

@@ -17,7 +17,9 @@ struct SourceBase: Sendable, Hashable {
     /// - Throws: `.invalid` if the path could lead out of the base.
     func joined(_ path: some StringProtocol, option: String) throws(TranslationError) -> String {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
-        let plain = String(decoding: PercentText.decoded(path.prefix { $0 != "?" }), as: UTF8.self)
+        // A fragment is never sent, and ends the path as a query does.
+        let segments = path.prefix { $0 != "?" && $0 != "#" }
+        let plain = String(decoding: PercentText.decoded(segments), as: UTF8.self)
         guard !URLPattern.hidesDotSegment("/" + plain) else {
             throw TranslationError(.invalid, option, "the path has a segment '.' or '..'")
         }

@@ -125,7 +125,7 @@ package struct Thumbor: Dialect {
     }
 
     /// Thumbor takes a wrong signature for a malformed URL.
-    package func compatibleStatus(of status: Int) -> Int { status == 403 ? 400 : status }
+    package func compatibleStatus(of status: Int, code: String) -> Int { status == 403 ? 400 : status }
 
     // MARK: - Signature
 

@@ -42,7 +42,7 @@ package struct Weserv: Dialect {
     }
 
     /// Any failure of the source is 404 there.
-    package func compatibleStatus(of status: Int) -> Int {
+    package func compatibleStatus(of status: Int, code: String) -> Int {
         [410, 415, 422, 502, 504].contains(status) ? 404 : status
     }
 
