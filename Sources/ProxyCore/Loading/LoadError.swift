@@ -38,6 +38,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case unsupportedFormat(String)
     /// The body can't be converted as its origin rule demands.
     case unusable(RenderError)
+    /// There are no keys to sign the request with; which source has none and why, for the log.
+    case noKeys(String)
     /// The queue is full.
     case queueFull
     /// No slot became free within `fetch.queueTimeout`.

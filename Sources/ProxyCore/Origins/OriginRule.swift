@@ -39,20 +39,23 @@ package final class OriginRule: Sendable {
 
     /// Checks a rule and reads its secrets.
     init(
-        _ configuration: OriginRuleConfiguration, at index: Int, secrets: SecretReader
+        _ configuration: OriginRuleConfiguration, at index: Int, secrets: SecretReader,
+        buckets: Buckets = .none
     ) throws(OriginRuleError) {
         let check = OriginRuleCheck(index: index)
         self.index = index
         try check.bounds(configuration)
         if !secrets.isChecking { try check.files(configuration) }
-        patterns = try check.patterns(configuration.match)
+        patterns = try check.patterns(configuration, secrets, buckets)
         let forwarding: ImageOptions = configuration.cookies == .forward ? .handleCookies : []
         options = try check.options(configuration.options).union(forwarding)
         credentials = try check.reading("requestHeaders") { () throws(OriginRuleError.Reason) in
             try OriginCredentials(configuration, secrets: secrets)
         }
         rewrite = try configuration.rewrite.map { (value) throws(OriginRuleError) in
-            try check.reading("rewrite") { () throws(OriginRuleError.Reason) in try URLRewrite(value) }
+            try check.reading("rewrite") { () throws(OriginRuleError.Reason) in
+                try URLRewrite(value, buckets: buckets)
+            }
         }
         filter = try check.reading("cacheKey.dropQuery") { () throws(OriginRuleError.Reason) in
             try QueryFilter(dropping: configuration.cacheKey?.dropQuery ?? [])

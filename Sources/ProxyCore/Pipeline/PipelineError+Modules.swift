@@ -84,6 +84,7 @@ extension PipelineError {
         case .notAnImage(let why): self = Self.notAnImage.explained(why, at: hop)
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
+        case .noKeys(let text): self = Self.noKeys.because(reason(text))
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
         case .storage(let text): self = .internalFailure(text)

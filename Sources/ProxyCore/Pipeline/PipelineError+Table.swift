@@ -153,6 +153,10 @@ extension PipelineError {
         504, "upstream_timeout", "The origin was too slow", remembered: .unanswered, cause: .origin,
         origin: .unknown, fetch: .timeout)
 
+    /// The daemon has no valid keys for the origin.
+    static let noKeys = PipelineError(
+        502, "upstream_credentials", "There are no valid keys for the origin", cause: .daemon, fetch: .keys)
+
     // MARK: - The daemon
 
     private static let breakerOpen = PipelineError(
