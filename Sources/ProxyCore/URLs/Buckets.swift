@@ -34,11 +34,11 @@ package struct Buckets: Sendable, Hashable {
                 throw .malformed("only ?\(version)= may follow the key, whose question marks are %3F")
             }
         }
-        let url = try SourceURL(parsing: prefix + place.rest.dropFirst())
-        guard url.normalized.hasPrefix(prefix), !URLPattern.hidesDotSegment(url.path) else {
+        // Such a segment would be removed, and lead out of the bucket where that is a folder.
+        guard !URLPattern.hidesDotSegment(SourceURLSyntax.decodingDots("/" + key)) else {
             throw .malformed("a key has no . or .. as a segment")
         }
-        return url
+        return try SourceURL(parsing: prefix + place.rest.dropFirst())
     }
 
     /// The HTTP URL that a text stands for, without a check of what follows the bucket.

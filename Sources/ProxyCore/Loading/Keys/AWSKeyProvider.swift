@@ -4,7 +4,7 @@ import Origins
 import Primitives
 import Synchronization
 
-/// The keys of one source: kept, and had anew before they expire. Safe from any task.
+/// The keys of one source: kept, and refreshed before they expire. Safe from any task.
 ///
 /// One refresh runs at a time. While it runs, and after it has failed, requests use the keys from before as long as they are
 /// valid; a failed refresh is repeated after a pause that doubles.
@@ -27,9 +27,9 @@ final class AWSKeyProvider: Sendable {
     private let counters: LoaderCounters
     private let state = Mutex(State())
 
-    /// How long before their end keys are had anew; for short-lived keys, half their life. Seconds.
+    /// How long before they expire keys are refreshed; for short-lived keys, half their life. Seconds.
     private static let margin: Int64 = 300
-    /// Requests wait for new keys if the present ones end within this time. Seconds.
+    /// Requests wait for new keys if the present ones expire within this time. Seconds.
     private static let patience: Int64 = 60
     /// How often files are read again, in seconds.
     private static let fileInterval: Int64 = 5
