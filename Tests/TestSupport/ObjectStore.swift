@@ -66,7 +66,8 @@ public final class ObjectStore: Sendable {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             let count = read(output, &buffer, buffer.count)
             text += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-            if text.hasSuffix("\n"), let port = text.dropLast().split(separator: ":").last.flatMap({ Int($0) })
+            if text.hasSuffix("\n"),
+                let port = text.dropLast().split(separator: ":").last.flatMap({ Int($0) })
             {
                 return port
             }

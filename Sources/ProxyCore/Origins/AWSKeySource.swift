@@ -53,11 +53,14 @@ struct AWSKeySettings {
     /// The first that the environment describes, in the order of AWS' tools. The metadata service is asked only where a rule
     /// says so.
     private func environmentSource() throws(OriginRuleError.Reason) -> AWSKeySource {
-        if let name = secrets.variable("AWS_ACCESS_KEY_ID"), let key = secrets.variable("AWS_SECRET_ACCESS_KEY") {
+        if let name = secrets.variable("AWS_ACCESS_KEY_ID"),
+            let key = secrets.variable("AWS_SECRET_ACCESS_KEY")
+        {
             return .keys(
                 name: .text(try secret(name, "AWS_ACCESS_KEY_ID")),
                 key: .text(try secret(key, "AWS_SECRET_ACCESS_KEY")),
-                sessionToken: try secrets.variable("AWS_SESSION_TOKEN").map { (token) throws(OriginRuleError.Reason) in
+                sessionToken: try secrets.variable("AWS_SESSION_TOKEN").map {
+                    (token) throws(OriginRuleError.Reason) in
                     .text(try secret(token, "AWS_SESSION_TOKEN"))
                 })
         }
@@ -172,7 +175,8 @@ struct AWSKeySettings {
             throw .init("AWS_EC2_METADATA_DISABLED forbids it", at: "instanceMetadata")
         }
         let text =
-            given.endpoint ?? secrets.variable("AWS_EC2_METADATA_SERVICE_ENDPOINT") ?? "http://169.254.169.254/"
+            given.endpoint ?? secrets.variable("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+            ?? "http://169.254.169.254/"
         return .instanceMetadata(
             try url(text.hasSuffix("/") ? text : text + "/", "instanceMetadata.endpoint"))
     }

@@ -43,7 +43,9 @@ struct URLRewrite: Sendable {
     private static func prefix(
         _ text: String, _ buckets: Buckets
     ) throws(OriginRuleError.Reason) -> SourceURL {
-        guard let url = try? SourceURL(parsing: buckets.resolved(text)), url.query == nil, url.path.hasSuffix("/") else {
+        guard let url = try? SourceURL(parsing: buckets.resolved(text)), url.query == nil,
+            url.path.hasSuffix("/")
+        else {
             throw OriginRuleError.Reason("\"\(text)\" is no absolute URL that ends in a slash")
         }
         return url

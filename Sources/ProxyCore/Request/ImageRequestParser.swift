@@ -249,8 +249,10 @@ package final class ImageRequestParser: Sendable {
         guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         // Lost: what is wrong with the query or the URL; the client's answer says it.
         guard
-            let items = try? QueryString(parsing: target[(mark + 1)...], knowing: Self.parameterNames.contains)
-                .items
+            let items = try? QueryString(
+                parsing: target[(mark + 1)...], knowing: Self.parameterNames.contains
+            )
+            .items
         else { return nil }
         let values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
         return try? Self.source(url: values["url"], url64: values["url64"], buckets: policy.buckets)

@@ -40,7 +40,8 @@ package struct Bucket: Sendable, Hashable {
     /// The store and the name that `s3://name/` or `gs://name/` says; nil for the name `*`.
     package static func parse(_ text: String) throws(Invalid) -> (store: Store, name: String?) {
         guard let place = BucketPlace(text), place.rest == "/" || place.rest.isEmpty else {
-            throw Invalid(reason: "a bucket is written s3://name/ or gs://name/, or s3://*/ for all of a store")
+            throw Invalid(
+                reason: "a bucket is written s3://name/ or gs://name/, or s3://*/ for all of a store")
         }
         guard place.name == "*" || place.hasValidName else { throw Invalid(reason: BucketPlace.names) }
         return (place.store, place.name == "*" ? nil : place.name)

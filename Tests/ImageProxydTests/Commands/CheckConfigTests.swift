@@ -56,7 +56,10 @@ struct CheckConfigTests {
         "check-config reports what is wrong with a bucket and with its keys",
         arguments: [
             (#""bucket": {"url": "s3://a/b"}"#, "origins.0.bucket: a bucket is written s3://name/"),
-            (#""bucket": {"url": "s3://a/"}"#, "origins.0.bucket: region: expected a value, here or in AWS_REGION"),
+            (
+                #""bucket": {"url": "s3://a/"}"#,
+                "origins.0.bucket: region: expected a value, here or in AWS_REGION"
+            ),
             (#""bucket": {"url": "s3://a/", "zone": "x"}"#, "origins.0.bucket.zone: unknown key"),
             (
                 #""match": "s3://a/*""#,

@@ -46,7 +46,9 @@ struct ObjectStoreTests {
             }.joined()
     }
 
-    @Test("A picture in a private bucket is fetched by a signed request, by s3:// and by its HTTP URL as one source")
+    @Test(
+        "A picture in a private bucket is fetched by a signed request, by s3:// and by its HTTP URL as one source"
+    )
     func signed() async throws {
         try await store.put(Fixtures.photo, as: "signed/a.jpg")
         let proxy = try await proxy(rule("s3://signed/"), security: #""sources": ["s3://signed/*"]"#)
@@ -125,7 +127,9 @@ struct ObjectStoreTests {
         #expect(try await proxy.get(target("gs://google/a.jpg")).status == 200)
         let other = try await proxy.get(target("s3://google/a.jpg"))
         #expect(other.status == 400 && other.code == "invalid_url")
-        #expect(other.text.contains("no rule of the setting origins has the bucket 's3://google/'"), "\(other.text)")
+        #expect(
+            other.text.contains("no rule of the setting origins has the bucket 's3://google/'"),
+            "\(other.text)")
     }
 
     @Test(
@@ -146,7 +150,9 @@ struct ObjectStoreTests {
         try await store.put(Fixtures.photo, as: "inner/a.jpg", "outer/a.jpg")
         let proxy = try await proxy(rule("s3://inner/"))
 
-        for path in ["inner/..%2fouter/a.jpg", "inner%2f..%2fouter/a.jpg", "x/..%2finner/a.jpg", "/inner/a.jpg"] {
+        for path in [
+            "inner/..%2fouter/a.jpg", "inner%2f..%2fouter/a.jpg", "x/..%2finner/a.jpg", "/inner/a.jpg",
+        ] {
             #expect(try await proxy.get(target(store.url + path)).code == "source_forbidden", "\(path)")
         }
         for path in ["inner/../outer/a.jpg", "outer/a.jpg"] {
@@ -173,7 +179,10 @@ struct ObjectStoreTests {
         #expect(first["x-amz-security-token"] == "the session")
         #expect(first["authorization"]?.contains("x-amz-security-token") == true)
         let names = Set(second.fields.map(\.name))
-        #expect(names.isDisjoint(with: ["authorization", "x-amz-security-token", "x-amz-date", "x-amz-content-sha256"]))
+        #expect(
+            names.isDisjoint(with: [
+                "authorization", "x-amz-security-token", "x-amz-date", "x-amz-content-sha256",
+            ]))
     }
 
     // MARK: - Keys of a platform
@@ -232,7 +241,8 @@ struct ObjectStoreTests {
     @Test("Without keys a request is 502, and the log says which service gave none, and why")
     func noKeys() async throws {
         let service = try FakeOrigin()
-        let proxy = try await proxy(rule("s3://none/", auth: #""container": {"url": "\#(service.url("/keys"))"}"#))
+        let proxy = try await proxy(
+            rule("s3://none/", auth: #""container": {"url": "\#(service.url("/keys"))"}"#))
 
         let answer = try await proxy.get(target("s3://none/a.jpg"))
         proxy.daemon.send(signal: 15)

@@ -96,7 +96,8 @@ struct AWSKeyTests {
 
         #expect([first.name.text, first.key.text, first.sessionToken?.text] == ["id-1", "key-1", "token-1"])
         #expect(same == first)
-        #expect([second.name.text, second.key.text, second.sessionToken?.text] == ["id-2", "key-2", "token-2"])
+        #expect(
+            [second.name.text, second.key.text, second.sessionToken?.text] == ["id-2", "key-2", "token-2"])
         #expect(kept == second)
         #expect(fixture.counters.snapshot.keyRefreshes == 2)
         #expect(fixture.counters.snapshot.failedKeyRefreshes == 1)
@@ -135,7 +136,8 @@ struct AWSKeyTests {
         let fixture = try KeyFixture()
         let gate = OriginGate()
         fixture.service.route(
-            "/", inTurn: [KeyFixture.xml("one", minutes: 60), KeyFixture.xml("two", minutes: 120).held(by: gate)])
+            "/",
+            inTurn: [KeyFixture.xml("one", minutes: 60), KeyFixture.xml("two", minutes: 120).held(by: gate)])
         let provider = try fixture.webIdentity()
 
         _ = try await provider.current()
@@ -207,7 +209,8 @@ struct AWSKeyTests {
         #expect(try await provider.current().name.text == "two")
     }
 
-    @Test("are asked for early, once a minute at most, when the store refuses a request that they have signed")
+    @Test(
+        "are asked for early, once a minute at most, when the store refuses a request that they have signed")
     func doubt() async throws {
         let fixture = try KeyFixture()
         fixture.service.route(
@@ -243,7 +246,8 @@ struct AWSKeyTests {
 
         let keys = try await provider.current()
 
-        #expect([keys.name.text, keys.key.text, keys.sessionToken?.text] == ["one", "s3cret/one", "session/one"])
+        #expect(
+            [keys.name.text, keys.key.text, keys.sessionToken?.text] == ["one", "s3cret/one", "session/one"])
         let requests = fixture.service.log.requests
         #expect(requests.map(\.method) == ["PUT", "GET", "GET"])
         #expect(requests.map(\.path) == ["/latest/api/token", roles, roles + "web-role"])
@@ -275,7 +279,10 @@ struct AWSKeyTests {
             (OriginAnswer.status(404), "status 404"), (.redirect(to: "/other"), "status 302"),
             (.body(Array("no json".utf8)), "its answer is no JSON"),
             (.body([UInt8](repeating: 0x20, count: 70_000)), "its answer is longer than 65536 bytes"),
-            (.body(Array(#"{"Code": "AssumeRoleUnauthorizedAccess"}"#.utf8)), "its answer has the code Assume"),
+            (
+                .body(Array(#"{"Code": "AssumeRoleUnauthorizedAccess"}"#.utf8)),
+                "its answer has the code Assume"
+            ),
             (.body(Array(#"{"AccessKeyId": "a", "SecretAccessKey": "s3cret"}"#.utf8)), "its answer lacks"),
             (
                 .body(
@@ -300,7 +307,9 @@ struct AWSKeyTests {
 
         let error = await #expect(throws: LoadError.self) { _ = try await provider.current() }
 
-        guard case .noKeys(let text) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        guard case .noKeys(let text) = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
         #expect(text.hasPrefix("container: ") && text.contains(reason) && !text.contains("cret"), "\(text)")
         #expect(fixture.service.count("/other") == 0)
     }

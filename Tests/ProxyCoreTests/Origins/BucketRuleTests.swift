@@ -59,7 +59,8 @@ struct BucketRuleTests {
             let signature = try #require(try rules.rule(for: source)?.credentials.signature)
             #expect(signature.scope == "aws:amz:\(region):s3")
             #expect(
-                signature.keys == .keys(name: .text(Secret("id")), key: .text(Secret("key")), sessionToken: nil))
+                signature.keys
+                    == .keys(name: .text(Secret("id")), key: .text(Secret("key")), sessionToken: nil))
         }
     }
 
@@ -105,7 +106,9 @@ struct BucketRuleTests {
     func errors() throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("s3cret\u{7}".utf8), to: "control")
-        let auth = { #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", \#($0)}}]"# }
+        let auth = {
+            #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", \#($0)}}]"#
+        }
         let bucket = { #"[{"bucket": {\#($0)}}]"# }
         let file = { #"{"file": "\#($0)"}"# }
         let cases = [
@@ -176,7 +179,8 @@ struct BucketRuleTests {
         let token = folder.path + "/token"
         let json = #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "eu-west-1"}}]"#
         func source(_ variables: [String: String]) throws -> AWSKeySource? {
-            try rules(json, variables).rule(for: SourceURL(parsing: "https://a.example/"))?.credentials.signature?
+            try rules(json, variables).rule(for: SourceURL(parsing: "https://a.example/"))?.credentials
+                .signature?
                 .keys
         }
 
@@ -201,9 +205,11 @@ struct BucketRuleTests {
 
     @Test("asks the metadata service only where it says so")
     func metadata() throws {
-        let auth = #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", "instanceMetadata": {}}}]"#
+        let auth =
+            #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", "instanceMetadata": {}}}]"#
         func source(_ variables: [String: String]) throws -> AWSKeySource? {
-            try rules(auth, variables).rule(for: SourceURL(parsing: "https://a.example/"))?.credentials.signature?
+            try rules(auth, variables).rule(for: SourceURL(parsing: "https://a.example/"))?.credentials
+                .signature?
                 .keys
         }
 

@@ -56,10 +56,12 @@ struct BucketTests {
         "Nothing in an s3:// URL leads to another host, or out of its bucket",
         arguments: [
             "s3://photos@evil.example/a", "s3://photos:80/a", "s3://photos%2f/a", "s3://photos%2eevil/a",
-            "s3://photos\\evil/a", "s3:///a", "s3://./a", "s3://../a", "s3://a..b/a", "s3://-a/a", "s3://a./a",
+            "s3://photos\\evil/a", "s3:///a", "s3://./a", "s3://../a", "s3://a..b/a", "s3://-a/a",
+            "s3://a./a",
             "s3://[::1]/a", "s3://bücher/a", "s3://\(String(repeating: "a", count: 223))/a",
             "s3://*/a", "gs://*/a",
-            "s3://Local_1/../photos/a", "s3://Local_1/%2e%2e/a", "s3://Local_1/..%2fx/a", "s3://Local_1/.%5c..",
+            "s3://Local_1/../photos/a", "s3://Local_1/%2e%2e/a", "s3://Local_1/..%2fx/a",
+            "s3://Local_1/.%5c..",
             "s3://Local_1/a/../../x", "s3://photos/..", "s3://photos/%2E%2E/a",
             "s3://photos", "s3://photos/", "s3://photos?a", "s3://photos/?versionId=1", "s3://photos/a#b",
             "s3://photos/a?acl", "s3://photos/a?versionId=1&acl", "s3://photos/a?generation=1",
@@ -98,7 +100,8 @@ struct BucketTests {
             ])
         let patterns = try all.patterns.map { try URLPattern($0) }
         for text in [
-            "https://evil.example/.s3.eu-central-1.amazonaws.com/a", "https://s3.eu-central-1.amazonaws.com.evil/",
+            "https://evil.example/.s3.eu-central-1.amazonaws.com/a",
+            "https://s3.eu-central-1.amazonaws.com.evil/",
             "http://a.s3.eu-central-1.amazonaws.com/a", "https://as3.eu-central-1.amazonaws.com/",
         ] {
             let url = try SourceURL(parsing: text)
@@ -108,7 +111,9 @@ struct BucketTests {
 
     @Test(
         "A bucket of the configuration is a store and a name, and no more",
-        arguments: ["photos", "https://photos/", "s3://photos/key", "s3:///", "s3://a*/", "s3://a@b/", "s4://a/"])
+        arguments: [
+            "photos", "https://photos/", "s3://photos/key", "s3:///", "s3://a*/", "s3://a@b/", "s4://a/",
+        ])
     func invalid(text: String) {
         #expect(throws: Bucket.Invalid.self) { try Bucket.parse(text) }
     }

@@ -79,7 +79,8 @@ extension AWSKeys {
     static func seconds(of text: String) -> Int64? {
         guard
             let match = text.wholeMatch(
-                of: /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:Z|\+00:00)/
+                of:
+                    /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:Z|\+00:00)/
             )
         else { return nil }
         let parts = [

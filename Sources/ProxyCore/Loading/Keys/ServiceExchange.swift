@@ -50,7 +50,8 @@ struct ServiceExchange {
         }
         let body = Body()
         let context = unsafe Unmanaged.passUnretained(body).toOpaque()
-        guard unsafe setOptions(of: handle), unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list) == CURLE_OK,
+        guard unsafe setOptions(of: handle),
+            unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list) == CURLE_OK,
             unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context) == CURLE_OK,
             unsafe ccurl_set_write_function(handle, takeServiceBody) == CURLE_OK
         else { throw AWSKeyFailure("libcurl refused the request") }
@@ -77,7 +78,9 @@ struct ServiceExchange {
             (CURLOPT_CONNECTTIMEOUT_MS, Self.connectTimeout), (CURLOPT_TIMEOUT_MS, Self.timeout),
         ]
         if let form {
-            guard unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, form) == CURLE_OK else { return false }
+            guard unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, form) == CURLE_OK else {
+                return false
+            }
         }
         // Last: content makes libcurl choose another method.
         return texts.allSatisfy { unsafe ccurl_set_string(handle, $0.0, $0.1) == CURLE_OK }
