@@ -150,12 +150,10 @@ struct ObjectStoreTests {
         try await store.put(Fixtures.photo, as: "inner/a.jpg", "outer/a.jpg")
         let proxy = try await proxy(rule("s3://inner/"))
 
-        for path in [
-            "inner/..%2fouter/a.jpg", "inner%2f..%2fouter/a.jpg", "x/..%2finner/a.jpg", "/inner/a.jpg",
-        ] {
+        for path in ["inner/..%2fouter/a.jpg", "x/..%2finner/a.jpg", "/inner/a.jpg"] {
             #expect(try await proxy.get(target(store.url + path)).code == "source_forbidden", "\(path)")
         }
-        for path in ["inner/../outer/a.jpg", "outer/a.jpg"] {
+        for path in ["inner/../outer/a.jpg", "inner%2f..%2fouter/a.jpg", "outer/a.jpg"] {
             #expect(try await proxy.get(target(store.url + path)).code == "upstream_status", "\(path)")
         }
     }

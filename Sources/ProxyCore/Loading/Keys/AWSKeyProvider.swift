@@ -22,7 +22,9 @@ final class AWSKeyProvider: Sendable {
     }
 
     private let request: AWSKeyRequest
-    private let queue: IOQueue<LoadError>
+    /// A lane of its own: a service that does not answer delays no other source.
+    private let queue = IOQueue<LoadError>(
+        label: "keys", maxRunning: 1, maxWaiting: 1, overloaded: .queueFull)
     private let clock: @Sendable () -> Int64
     private let counters: LoaderCounters
     private let state = Mutex(State())
@@ -38,19 +40,17 @@ final class AWSKeyProvider: Sendable {
     /// How often an answer of the store makes the source be asked early, in seconds.
     private static let doubtInterval: Int64 = 60
 
-    /// - Parameters:
-    ///   - queue: where the source is asked.
-    ///   - clock: the time in seconds since 1970.
+    /// - Parameter clock: the time in seconds since 1970.
     init(
-        _ source: AWSKeySource, proxy: String, queue: IOQueue<LoadError>, counters: LoaderCounters,
+        _ source: AWSKeySource, proxy: String, counters: LoaderCounters,
         clock: @escaping @Sendable () -> Int64
     ) {
         request = AWSKeyRequest(source: source, proxy: proxy)
-        (self.queue, self.counters, self.clock) = (queue, counters, clock)
+        (self.counters, self.clock) = (counters, clock)
     }
 
     /// Returns valid keys.
-    /// - Throws: `noKeys`, with the source's name and why it gave none; `queueFull`.
+    /// - Throws: `noKeys`, with the source's name and why it gave none.
     func current() async throws(LoadError) -> AWSKeys {
         let now = clock()
         let (keys, refresh) = state.withLock { state -> (AWSKeys?, Task<Void, Never>?) in
@@ -122,8 +122,6 @@ final class AWSKeyProviders: Sendable {
     private let proxy: String
     private let counters: LoaderCounters
     private let clock: @Sendable () -> Int64
-    private let queue = IOQueue<LoadError>(
-        label: "keys", maxRunning: 2, maxWaiting: 64, overloaded: .queueFull)
     private let providers = Mutex<[AWSKeySource: AWSKeyProvider]>([:])
 
     init(proxy: String, counters: LoaderCounters, clock: @escaping @Sendable () -> Int64) {
@@ -134,8 +132,7 @@ final class AWSKeyProviders: Sendable {
     func provider(of source: AWSKeySource) -> AWSKeyProvider {
         providers.withLock { providers in
             if let provider = providers[source] { return provider }
-            let provider = AWSKeyProvider(
-                source, proxy: proxy, queue: queue, counters: counters, clock: clock)
+            let provider = AWSKeyProvider(source, proxy: proxy, counters: counters, clock: clock)
             providers[source] = provider
             return provider
         }
