@@ -44,7 +44,7 @@ public final class ObjectStore: Sendable {
     }
 
     /// Stores bytes under each of some names: a bucket, a slash and a key, not percent-encoded.
-    public func put(_ bytes: [UInt8], as names: String...) async throws {
+    public func put(_ bytes: [UInt8], as names: [String]) async throws {
         try folder.write(bytes, to: "source")
         let outcome = try await OtherProgram.run(
             Self.python,

@@ -54,7 +54,7 @@ extension OriginRuleConfiguration {
                 switch (given, store) {
                 case (let given?, _): given
                 case (nil, .gs): "https://storage.googleapis.com/"
-                case (nil, .s3): try Self.regional("s3", region(secrets))
+                case (nil, .s3): try Self.regional("s3", bucket?.region ?? region(secrets))
                 }
             return try SourceURL(parsing: text)
         } catch let error as OriginRuleError.Reason {

@@ -12,7 +12,7 @@ import time
 import urllib.parse
 
 
-def put(port, path, body):
+def put(port, path, body, accepted):
     target = urllib.parse.quote(path)
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     fields = {
@@ -32,15 +32,16 @@ def put(port, path, body):
     connection = http.client.HTTPConnection("127.0.0.1", port)
     connection.request("PUT", target, body, fields)
     answer = connection.getresponse()
-    if answer.status != 200:
+    if answer.status not in accepted:
         sys.exit(f"{path}: {answer.status} {answer.read().decode()}")
 
 
 if __name__ == "__main__":
     port, file, *paths = sys.argv[1:]
     for bucket in sorted({path.split("/")[0] for path in paths}):
-        put(int(port), "/" + bucket, b"")
+        # 409: it is there already.
+        put(int(port), "/" + bucket, b"", [200, 409])
     with open(file, "rb") as source:
         content = source.read()
     for path in paths:
-        put(int(port), "/" + path, content)
+        put(int(port), "/" + path, content, [200])

@@ -50,7 +50,7 @@ struct ObjectStoreTests {
         "A picture in a private bucket is fetched by a signed request, by s3:// and by its HTTP URL as one source"
     )
     func signed() async throws {
-        try await store.put(Fixtures.photo, as: "signed/a.jpg")
+        try await store.put(Fixtures.photo, as: ["signed/a.jpg"])
         let proxy = try await proxy(rule("s3://signed/"), security: #""sources": ["s3://signed/*"]"#)
 
         let answer = try await proxy.get(target("s3://signed/a.jpg"))
@@ -64,7 +64,7 @@ struct ObjectStoreTests {
 
     @Test("Without a key, or with a wrong one, the store's refusal is 502, and no secret is said")
     func wrongKey() async throws {
-        try await store.put(Fixtures.photo, as: "wrong/a.jpg", "wrong/b.jpg")
+        try await store.put(Fixtures.photo, as: ["wrong/a.jpg", "wrong/b.jpg"])
         try folder.write(Array("not the key".utf8), to: "other")
         let proxy = try await proxy(rule("s3://wrong/", secret: "other"))
 
@@ -83,33 +83,33 @@ struct ObjectStoreTests {
         #expect(!proxy.daemon.log.contains("not the key") && !refused.text.contains("tester"))
     }
 
-    @Test(
-        "A key is what the URL's path says",
-        arguments: [
-            ("a b.jpg", "a%20b.jpg"), ("a+b.jpg", "a+b.jpg"), ("a+b.jpg", "a%2Bb.jpg"),
+    @Test("A key is what the URL's path says")
+    func keys() async throws {
+        let pairs = [
+            ("a b.jpg", "a%20b.jpg"), ("a+b.jpg", "a+b.jpg"), ("a+c.jpg", "a%2Bc.jpg"),
             ("ä/😀.jpg", "%C3%A4/%f0%9f%98%80.jpg"), ("ä/ö.jpg", "ä/ö.jpg"), ("f/g.jpg", "f%2Fg.jpg"),
             ("100%.jpg", "100%25.jpg"), ("(x)!'*,;=@:$&.jpg", "(x)!'*,;=@:$&.jpg"), ("a?b.jpg", "a%3Fb.jpg"),
             ("a#b.jpg", "a%23b.jpg"), ("~._-.jpg", "%7e._-.jpg"), ("a//b.jpg", "a//b.jpg"),
-        ])
-    func keys(key: String, path: String) async throws {
-        try await store.put(Fixtures.photo, as: "keys/\(key)")
+        ]
+        try await store.put(Fixtures.photo, as: pairs.map { "keys/\($0.0)" })
         let proxy = try await proxy(rule("s3://keys/"))
 
-        let answer = try await proxy.get(target("s3://keys/\(path)"))
-
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(try await proxy.get(target("s3://keys/none/\(path)")).status == 404)
+        for (_, path) in pairs {
+            let answer = try await proxy.get(target("s3://keys/\(path)"))
+            #expect(answer.status == 200, "\(path): \(answer.text)")
+            #expect(try await proxy.get(target("s3://keys/none/\(path)")).status == 404, "\(path)")
+        }
     }
 
     @Test("A stored picture is confirmed by its entity tag, and replaced when the object is")
     func revalidation() async throws {
-        try await store.put(Fixtures.photo(number: 1), as: "fresh/a.jpg")
+        try await store.put(Fixtures.photo(number: 1), as: ["fresh/a.jpg"])
         let proxy = try await proxy(rule("s3://fresh/", #""responseTTL": {"override": "0s"}"#))
         let target = target("s3://fresh/a.jpg")
 
         let first = try await proxy.get(target)
         let second = try await proxy.get(target, "Cache-Control: no-cache")
-        try await store.put(Fixtures.photo(number: 2), as: "fresh/a.jpg")
+        try await store.put(Fixtures.photo(number: 2), as: ["fresh/a.jpg"])
         let third = try await proxy.get(target, "Cache-Control: no-cache")
 
         #expect([first, second, third].map(\.status) == [200, 200, 200])
@@ -121,7 +121,7 @@ struct ObjectStoreTests {
 
     @Test("gs:// names the buckets of another store; each store has its own")
     func google() async throws {
-        try await store.put(Fixtures.photo, as: "google/a.jpg")
+        try await store.put(Fixtures.photo, as: ["google/a.jpg"])
         let proxy = try await proxy(rule("gs://*/"))
 
         #expect(try await proxy.get(target("gs://google/a.jpg")).status == 200)
@@ -147,7 +147,7 @@ struct ObjectStoreTests {
 
     @Test("The HTTP spellings of a path do not leave the bucket with its keys either")
     func confinedHTTP() async throws {
-        try await store.put(Fixtures.photo, as: "inner/a.jpg", "outer/a.jpg")
+        try await store.put(Fixtures.photo, as: ["inner/a.jpg", "outer/a.jpg"])
         let proxy = try await proxy(rule("s3://inner/"))
 
         for path in ["inner/..%2fouter/a.jpg", "x/..%2finner/a.jpg", "/inner/a.jpg"] {
@@ -192,7 +192,7 @@ struct ObjectStoreTests {
 
     @Test("The keys of a virtual machine's role sign, and its metadata stay out of every client's reach")
     func instance() async throws {
-        try await store.put(Fixtures.photo, as: "instance/a.jpg")
+        try await store.put(Fixtures.photo, as: ["instance/a.jpg"])
         let service = try FakeOrigin()
         let roles = "/latest/meta-data/iam/security-credentials/"
         service.route("/latest/api/token", .body(Array("t".utf8)))
@@ -214,7 +214,7 @@ struct ObjectStoreTests {
 
     @Test("The keys of a role sign that STS gives out for the token of the platform")
     func webIdentity() async throws {
-        try await store.put(Fixtures.photo, as: "identity/a.jpg")
+        try await store.put(Fixtures.photo, as: ["identity/a.jpg"])
         try folder.write(Array("token".utf8), to: "token")
         let service = try FakeOrigin()
         let xml = """
@@ -256,7 +256,7 @@ struct ObjectStoreTests {
 
     @Test("An operator purges a source by its s3:// URL")
     func purge() async throws {
-        try await store.put(Fixtures.photo, as: "purged/a.jpg")
+        try await store.put(Fixtures.photo, as: ["purged/a.jpg"])
         let proxy = try await proxy(rule("s3://purged/"))
         let target = target("s3://purged/a.jpg")
 
@@ -270,7 +270,7 @@ struct ObjectStoreTests {
 
     @Test("A dialect's URL may name a bucket, as imgproxy's do")
     func dialect() async throws {
-        try await store.put(Fixtures.photo, as: "dialect/a.jpg")
+        try await store.put(Fixtures.photo, as: ["dialect/a.jpg"])
         let proxy = try await Proxy(
             settings: """
                 "origins": [\(rule("s3://dialect/"))],

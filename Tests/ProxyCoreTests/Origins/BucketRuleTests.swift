@@ -106,12 +106,12 @@ struct BucketRuleTests {
     func errors() throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("s3cret\u{7}".utf8), to: "control")
-        let auth = {
-            #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", \#($0)}}]"#
+        func auth(_ members: String) -> String {
+            #"[{"match": "https://a.example/*", "auth": {"type": "awsSigV4", "region": "r", \#(members)}}]"#
         }
-        let bucket = { #"[{"bucket": {\#($0)}}]"# }
-        let file = { #"{"file": "\#($0)"}"# }
-        let cases = [
+        func bucket(_ members: String) -> String { #"[{"bucket": {\#(members)}}]"# }
+        func file(_ path: String) -> String { #"{"file": "\#(path)"}"# }
+        let cases: [(String, String)] = [
             (auth(#""accessKey": "id""#), "auth.secretKey"),
             (auth(#""secretKey": \#(file("/etc/hostname"))"#), "auth.accessKey"),
             (auth(#""accessKey": "id", "secretKey": "s3cret""#), "auth.secretKey"),
