@@ -49,9 +49,10 @@ public enum Fixtures {
     }
 
     /// All bytes of a file in `Tests/Fixtures`.
-    public static func read(_ name: String, from source: StaticString = #filePath) -> [UInt8] {
-        let folder = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(
-            separator: "/")
+    public static func read(_ name: String) -> [UInt8] {
+        let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+            .joined(
+                separator: "/")
         guard let file = fopen("\(folder)/Fixtures/\(name)", "r") else { fatalError("no fixture \(name)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []

@@ -42,8 +42,10 @@ struct DialectCase: Sendable {
 
     // MARK: - The target
 
-    /// The target, with the origin's address, base64 and signature in it.
-    func target(_ origin: DialectOrigin) -> String {
+    /// The target, with the origin's address, base64 and signature in it; a client sends no fragment (RFC 9110 §7.1).
+    func target(_ origin: DialectOrigin) -> String { String(url(origin).prefix { $0 != "#" }) }
+
+    private func url(_ origin: DialectOrigin) -> String {
         let encoded = encodedSource(origin)
         func filled(_ text: String) -> String { origin.filling(text.replacing("{B64}", with: encoded)) }
         let path = json["path"]?.text ?? ""
@@ -104,13 +106,14 @@ struct DialectCase: Sendable {
         }
     }
 
-    /// imaginary's signed text: the path, and the other parameters by name.
+    /// imaginary's signed text: the path, and the other parameters by name, encoded as forms are.
     private static func sortedQuery(of text: String) -> String {
         let parts = text.split(separator: "?", maxSplits: 1)
         let pairs = (parts.count == 2 ? String(parts[1]) : "").split(separator: "&").filter {
             !$0.hasPrefix("sign=")
         }
-        return parts[0] + pairs.sorted().joined(separator: "&")
+        let encoded = pairs.map { $0.replacing(":", with: "%3A").replacing("/", with: "%2F") }
+        return parts[0] + encoded.sorted().joined(separator: "&")
     }
 
     /// imgix' signed text: all but the signature.

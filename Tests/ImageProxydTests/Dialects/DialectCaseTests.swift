@@ -28,7 +28,9 @@
                     dialect: dialect, name: profile, origin: origin, folder: folder
                 )
                 .settings()
-                let proxy = try await Proxy(settings: settings, in: folder, origin: origin.origin)
+                let proxy = try await Proxy(
+                    settings: settings, security: "\"allowUploads\": true", in: folder,
+                    origin: origin.origin)
                 for dialectCase in cases where dialectCase.profile == profile {
                     let answer = try await Self.answer(to: dialectCase, by: proxy, origin)
                     let differences = try DialectComparison(dialectCase, answer, origin).differences

@@ -2,6 +2,7 @@
 
 import Primitives
 import TestSupport
+import URLs
 
 /// The origin that the cases were recorded with: the sources under their names and others, and failures.
 struct DialectOrigin: Sendable {
@@ -26,6 +27,7 @@ struct DialectOrigin: Sendable {
             ("/sp%20ace.jpg", "photo.jpg"), ("/at@sign.jpg", "small.jpg"), ("/at%40sign.jpg", "small.jpg"),
             ("/plus+sign.jpg", "portrait.jpg"), ("/plus%2Bsign.jpg", "portrait.jpg"),
             ("/%C3%BCn%C3%AF.jpg", "small.jpg"), ("/deep/er/photo.jpg", "photo.jpg"), ("/noext", "photo.jpg"),
+            ("//photo.jpg", "photo.jpg"),
             ("/smart/300x200/fit-in.jpg", "wide.jpg"), ("/par(en),s.jpg", "portrait.jpg"),
             ("/par%28en%29,s.jpg", "portrait.jpg"), ("/par%28en%29%2Cs.jpg", "portrait.jpg"),
             ("/plain/photo.jpg", "photo.jpg"), ("/UPPER.JPG", "small.jpg"), ("/dot.dot.jpg", "small.jpg"),
@@ -61,7 +63,12 @@ struct DialectOrigin: Sendable {
             .replacing("{HOST}", with: host)
     }
 
+    /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
     private static func escaped(_ text: String) -> String {
-        text.utf8.map { "%" + String(Int($0) + 0x100, radix: 16, uppercase: true).suffix(2) }.joined()
+        text.utf8.map { byte in
+            URLPath.isUnreserved(byte)
+                ? String(UnicodeScalar(byte))
+                : "%" + String(Int(byte) + 0x100, radix: 16, uppercase: true).suffix(2)
+        }.joined()
     }
 }

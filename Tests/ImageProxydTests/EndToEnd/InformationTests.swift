@@ -57,7 +57,7 @@ struct InformationTests {
 
         #expect(answer.status == 200 && answer["Content-Type"] == "application/json")
         let operations = try #require(try object(answer)["operations"] as? [[String: Any]])
-        #expect(operations.count == 31)
+        #expect(operations.count == 41)
         let blur = try #require(operations.first { $0["name"] as? String == "blur" })
         let sigma = try #require((blur["parameters"] as? [[String: Any]])?.first)
         #expect(sigma["minimum"] as? Double == 0.1 && sigma["maximum"] as? Double == 250)

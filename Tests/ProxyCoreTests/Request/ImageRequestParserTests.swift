@@ -285,7 +285,7 @@ struct ImageRequestParserTests {
                 .invalidParameter(
                     name: "format", position: 0,
                     reason:
-                        "must be one of auto, source, jpeg, png, webp, avif, gif, tiff; jxl only where formats.decode names it"
+                        "must be one of auto, source, source-alpha, jpeg, png, webp, avif, gif, tiff; jxl only where formats.decode names it"
                 )
             ),
             (

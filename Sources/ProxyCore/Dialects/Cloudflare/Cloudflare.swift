@@ -79,10 +79,8 @@ package struct Cloudflare: Dialect {
     /// Some servers in front make one slash of two.
     private static func absolute(_ rest: Substring) -> String? {
         var text = PercentText.url(Array(rest.utf8))
-        let start = rest.prefix(12).lowercased()
-        if start.hasPrefix("http%3a") || start.hasPrefix("https%3a") {
-            text = PercentText.url(PercentText.decoded(rest))
-        }
+        let decoded = PercentText.url(PercentText.decoded(rest))
+        if !rest.contains(":"), decoded.hasHTTPScheme { text = decoded }
         guard !text.hasHTTPScheme else { return text }
         for scheme in ["http:/", "https:/"] where text.lowercased().hasPrefix(scheme) {
             return scheme + "/" + text.dropFirst(scheme.count)
