@@ -163,6 +163,9 @@ struct ObjectStoreTests {
         let (origin, other) = (try FakeOrigin(), try FakeOrigin())
         try folder.write(Array("the session".utf8), to: "token")
         origin.route("/b/a.jpg", .redirect(to: other.url("/a.jpg")))
+        origin.route("/b/b.jpg", .redirect(to: "/b/c.jpg"))
+        origin.route("/b/c.jpg", .redirect(to: "/other/a.jpg"))
+        origin.route("/other/a.jpg", .body(Fixtures.photo))
         other.route("/a.jpg", .body(Fixtures.photo))
         let proxy = try await Proxy(
             settings: #"""
@@ -172,7 +175,10 @@ struct ObjectStoreTests {
                 """#, origin: origin)
 
         #expect(try await proxy.get(target("s3://b/a.jpg")).status == 200)
+        #expect(try await proxy.get(target("s3://b/b.jpg")).status == 200)
 
+        #expect(origin.log.requests.map(\.path) == ["/b/a.jpg", "/b/b.jpg", "/b/c.jpg", "/other/a.jpg"])
+        #expect(origin.log.requests.map { $0["authorization"] != nil } == [true, true, true, false])
         let first = try #require(origin.log.requests.first), second = try #require(other.log.requests.first)
         #expect(first["x-amz-security-token"] == "the session")
         #expect(first["authorization"]?.contains("x-amz-security-token") == true)
