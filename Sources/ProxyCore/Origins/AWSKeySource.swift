@@ -98,7 +98,7 @@ struct AWSKeySettings {
     private func hidden(
         _ text: ConfiguredText, _ name: String
     ) throws(OriginRuleError.Reason) -> SecretPlace {
-        guard !text.isLiteral else { throw .init(OriginCredentials.onlyByReference, at: name) }
+        guard !text.isLiteral else { throw .init("it \(OriginCredentials.onlyByReference)", at: name) }
         return try place(text, name)
     }
 

@@ -95,14 +95,14 @@ package struct OriginCredentials: Sendable {
         _ text: ConfiguredText, _ name: String, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Secret {
         guard !text.isLiteral else {
-            throw OriginRuleError.Reason("\(name): \(onlyByReference)")
+            throw OriginRuleError.Reason("\(name) \(onlyByReference)")
         }
         return try value(text, of: name, secrets)
     }
 
     /// What is wrong with a secret in the configuration.
     static let onlyByReference =
-        "it is read from a file or credential, never from the configuration; "
+        "is read from a file or credential, never from the configuration; "
         + #"write {"file": "/path"} or {"credential": "name"}"#
 
     private static func value(
