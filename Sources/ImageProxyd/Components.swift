@@ -37,10 +37,7 @@ struct Components: Sendable {
     func routes(
         _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Routes? = nil
     ) throws -> Routes {
-        let parser = ImageRequestParser(
-            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: Self.policy(configuration, files, try Self.sources(configuration, files)),
-            resizesInLinearLight: configuration.transform.linearLight)
+        let parser = try Self.parser(configuration, files)
         let pipeline = pipeline(configuration, parser, files.origins, succeeding: predecessor?.pipeline)
         // One limit for all routes, by client. A reload does not reset a client's count.
         let rate = configuration.security.rateLimit
@@ -143,6 +140,16 @@ struct Components: Sendable {
 
     private static func sharing(_ configuration: ProxyConfiguration) -> SharingPolicy {
         SharingPolicy(cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
+    }
+
+    /// What reads the parameters of `/img` under these settings.
+    /// - Throws: what is wrong with the patterns of sources.
+    static func parser(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> ImageRequestParser
+    {
+        ImageRequestParser(
+            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
+            policy: policy(configuration, files, try sources(configuration, files)),
+            resizesInLinearLight: configuration.transform.linearLight)
     }
 
     private static func policy(

@@ -2,11 +2,13 @@
 """Hits, revalidations, new connections and pass-through misses of small files."""
 
 import http.client
+import json
 import os
 import pathlib
 import shutil
 import statistics
 import tempfile
+import urllib.parse
 
 from . import load, servers, settings, table
 from .process import Wrong
@@ -79,6 +81,27 @@ class Hits:
                     figures[name].append(asked[name]())
             table.rounds(case.name, figures)
             report(case, {name: statistics.median(values) for name, values in figures.items()})
+
+    def foreign_row(self, report):
+        """A hit by a URL of imgproxy beside one of the same picture by `/img`, both of one daemon."""
+        name = "hit by a URL of imgproxy, 64 connections"
+        if settings.ONLY not in name:
+            return
+        dialects = json.dumps([{"name": "imgproxy", "prefix": "/"}])
+        server = servers.daemon("foreign", self.folder, self.origin.port, DIALECTS=dialects)
+        try:
+            source = f"http://127.0.0.1:{self.origin.port}/{THUMB}"
+            paths = {"/img": server.path(THUMB), "imgproxy": "/unsafe/plain/" + urllib.parse.quote(source, safe="")}
+            sizes = {key: self._warm("memory", server, server.port, path).size for key, path in paths.items()}
+            figures = {key: [] for key in paths}
+            for turn in range(settings.ROUNDS):
+                for key in list(paths)[::1 if turn % 2 else -1]:
+                    figures[key].append(load.wrk(server, server.port, paths[key], 64, size=sizes[key]))
+            table.rounds(name, figures)
+            ours, foreign = (statistics.median(figures[key]) for key in paths)
+            report(name, f"{foreign / ours:.2f} of a hit by /img ({foreign:.1f} and {ours:.1f} µs)", "≤ 1.05")
+        finally:
+            server.close()
 
     # MARK: preparing a row: request, check, warm up, and return the work of each round
 

@@ -67,13 +67,23 @@ struct ForeignRoute: Sendable {
         }
     }
 
-    /// What a target means, for an operator: one without the prefix is taken as it is.
-    func translation(of target: String) -> Result<Translation, TranslationError> {
-        let path = String(decoding: prefix, as: UTF8.self)
-        let rest = target.hasPrefix(path + "/") ? String(target.dropFirst(path.count)) : target
-        return Result { () throws(TranslationError) in
-            try dialect.translate(ForeignTarget(rest, now: SystemTime.coarseSeconds()))
-        }
+    /// What a URL means, for an operator: a path without the prefix is taken as if it had it.
+    /// - Throws: why there is no such picture, also where `/img` would refuse the translation.
+    func translation(
+        of request: LoggedRequest, by parser: ImageRequestParser
+    ) throws(ImageRequestError) -> Translation {
+        let start = String(decoding: prefix, as: UTF8.self)
+        let hasPrefix = request.target.hasPrefix(start + "/")
+        let target = Array((hasPrefix ? request.target : start + request.target).utf8)
+        let now = SystemTime.coarseSeconds()
+        let translation = try translate(target, hasBody: request.hasBody, at: now)
+        // Lost: nothing; the name of no content is a URL. What the content is decides nothing here.
+        let upload = request.hasBody ? try? SourceURL.upload([]) : nil
+        _ = try read(
+            target, hasBody: request.hasBody, by: upload.map { parser.taking($0) } ?? parser, at: now,
+            dpr: nil,
+            accept: { AcceptClass() })
+        return translation
     }
 
     /// Reads a target as a request for an image, or for facts about one.

@@ -3,6 +3,8 @@
 import ArgumentParser
 import Dialects
 import Glibc
+import Pipeline
+import Request
 
 /// `imageproxyd translate`: says what another proxy's URLs mean here.
 struct TranslateCommand: ParsableCommand {
@@ -12,8 +14,8 @@ struct TranslateCommand: ParsableCommand {
         discussion: """
             The dialect is the one of that name in the settings, or has its default settings where they do not name it: \
             imageproxyd translate --dialect imgproxy '/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp'
-            A log has a URL or a path in each line, or requests as web servers write them ("GET /… HTTP/1.1"). Signatures are \
-            checked, where the settings have keys.
+            A log has in each line a URL, a path, a request as web servers write it ("GET /… HTTP/1.1"), or JSON with one of \
+            them. What the settings refuse of /img, such as sources and missing signatures, counts as not understood.
             """)
 
     @Option(help: "Whose URL it is: \(DialectRegistry.all.map { $0.name }.joined(separator: ", ")).")
@@ -41,23 +43,24 @@ struct TranslateCommand: ParsableCommand {
     }
 
     func run() throws {
-        let route = try route()
-        if let log { return print(try report(on: log, route).text) }
-        guard let url, let target = Self.target(of: url) else {
+        let (configuration, files, _) = try settings.loadAll()
+        let route = try route(configuration, files)
+        let parser = try Components.parser(configuration, files)
+        if let log { return print(try report(on: log, route, parser).text) }
+        guard let url, let request = LoggedRequest(url: url) else {
             throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one")
         }
-        switch route.translation(of: target) {
-        case .success(let translation):
+        do throws(ImageRequestError) {
+            let translation = try route.translation(of: request, by: parser)
             print(translation.target)
             if explain { for note in translation.ignored { print("ignored: \(note)") } }
-        case .failure(let error):
-            HostProcess.reportError(error.explanation)
+        } catch {
+            HostProcess.reportError(PipelineError(error).explanation)
             throw ExitCode.failure
         }
     }
 
-    private func route() throws -> ForeignRoute {
-        let (configuration, files, _) = try settings.loadAll()
+    private func route(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> ForeignRoute {
         if let index = configuration.dialects.firstIndex(where: { $0.name == dialect }) {
             return files.dialects[index]
         }
@@ -66,7 +69,9 @@ struct TranslateCommand: ParsableCommand {
         return ForeignRoute(dialect: foreign, prefix: "/", hasOwnErrors: false)
     }
 
-    private func report(on path: String, _ route: ForeignRoute) throws -> TranslationReport {
+    private func report(
+        on path: String, _ route: ForeignRoute, _ parser: ImageRequestParser
+    ) throws -> TranslationReport {
         var report = TranslationReport()
         guard let file = unsafe fopen(path == "-" ? "/dev/stdin" : path, "r") else {
             throw ValidationError("\(path) can't be read")
@@ -78,96 +83,14 @@ struct TranslateCommand: ParsableCommand {
         while unsafe getline(&line, &capacity, file) >= 0,
             let text = unsafe line.map({ unsafe String(cString: $0) })
         {
-            guard let target = TranslationReport.target(in: text.trimmed) else { continue }
-            report.count(route.translation(of: target))
+            guard let request = LoggedRequest(line: text.prefix { !$0.isNewline }) else {
+                report.countLine()
+                continue
+            }
+            report.count(
+                Result { () throws(ImageRequestError) in try route.translation(of: request, by: parser) })
         }
         unsafe free(line)
         return report
     }
-
-    /// Path and query of a URL.
-    static func target(of url: some StringProtocol) -> String? {
-        if url.hasPrefix("/") { return String(url) }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://"), let mark = url.firstRange(of: "://"),
-            let slash = url[mark.upperBound...].firstIndex(of: "/")
-        else { return nil }
-        return String(url[slash...])
-    }
-}
-
-/// How many URLs of a log are understood, and which options are not.
-struct TranslationReport {
-    private var understood = 0
-    private var all = 0
-    /// The options that stood in the way.
-    private var obstacles: [String: Reason] = [:]
-    /// The options that have no effect.
-    private var ignored: [String: Reason] = [:]
-
-    /// How often an option was met, and why it counts, the first time.
-    private struct Reason {
-        var text: String
-        var count = 0
-    }
-
-    /// The number of options that are named.
-    private static let mostNamed = 10
-
-    /// The target of a request that a line of a log is about; nil where there is none.
-    static func target(in line: String) -> String? {
-        if let target = TranslateCommand.target(of: line) { return target }
-        // As Apache, nginx and their like have it: "GET /path HTTP/1.1".
-        for quoted in line.split(separator: "\"", omittingEmptySubsequences: false) {
-            let words = quoted.split(separator: " ")
-            guard words.count == 3, ["GET", "HEAD", "POST"].contains(words[0]), words[2].hasPrefix("HTTP/")
-            else {
-                continue
-            }
-            return TranslateCommand.target(of: words[1])
-        }
-        return nil
-    }
-
-    /// Counts a URL.
-    mutating func count(_ result: Result<Translation, TranslationError>) {
-        all += 1
-        switch result {
-        case .success(let translation):
-            understood += 1
-            for note in Set(translation.ignored) {
-                let option = note.split(separator: ":").first.map(String.init) ?? note
-                ignored[option, default: Reason(text: note)].count += 1
-            }
-        case .failure(let error):
-            let option = error.option.isEmpty ? error.reason : error.option
-            obstacles[option, default: Reason(text: error.explanation)].count += 1
-        }
-    }
-
-    /// The counts, and the most frequent options with what is wrong with the first of each.
-    var text: String {
-        guard all > 0 else { return "no URL found" }
-        var lines = ["\(understood) of \(all) URLs are understood"]
-        lines += Self.lines("not understood", obstacles)
-        lines += Self.lines("understood, but without effect", ignored)
-        return lines.joined(separator: "\n")
-    }
-
-    private static func lines(_ title: String, _ reasons: [String: Reason]) -> [String] {
-        guard !reasons.isEmpty else { return [] }
-        let ranked = reasons.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-        let rest = ranked.count > mostNamed ? ["  … and \(ranked.count - mostNamed) more"] : []
-        return ["\(title):"] + ranked.prefix(mostNamed).map { "  \($0.value.count) × \($0.value.text)" }
-            + rest
-    }
-}
-
-extension TranslationError {
-    /// The option and what is wrong with it.
-    var explanation: String { option.isEmpty ? reason : "\(option): \(reason)" }
-}
-
-extension String {
-    /// Without the line's end.
-    fileprivate var trimmed: String { String(prefix { !$0.isNewline }) }
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("The command translate")
+struct TranslateCommandTests {
+    private func run(
+        _ dialect: String, _ arguments: String..., settings: String = "{}"
+    ) async throws -> OtherProgram.Outcome {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array(settings.utf8), to: "settings.json")
+        let all = ["translate", "--dialect", dialect, "--config", "\(folder.path)/settings.json"] + arguments
+        return try await OtherProgram.run(DaemonProcess.executable, all, environment: [:])
+    }
+
+    private func report(on lines: [String], _ dialect: String = "imgproxy") async throws -> String {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array(lines.joined(separator: "\n").utf8), to: "access.log")
+        let outcome = try await run(dialect, "--log", "\(folder.path)/access.log")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        return outcome.output
+    }
+
+    @Test("A URL is printed as one of /img")
+    func picture() async throws {
+        let url = "https://images.example.org/unsafe/rs:fit:300:200/plain/https://example.org/cat.jpg@webp"
+
+        let outcome = try await run("imgproxy", url)
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output.hasPrefix("/img?url=https://example.org/cat.jpg&transform=resize:"))
+        #expect(outcome.output.contains("&format=webp"))
+    }
+
+    @Test(
+        "What can't be translated is named",
+        arguments: [
+            ("/unsafe/adjust:1/plain/https://example.org/cat.jpg", "adjust"),
+            ("/unsafe/w:many/plain/https://example.org/cat.jpg", "w"),
+        ])
+    func unsupported(url: String, option: String) async throws {
+        let outcome = try await run("imgproxy", url)
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains(option), "\(outcome.errors)")
+    }
+
+    @Test("What /img would refuse is refused, such as a source that the settings do not allow")
+    func forbidden() async throws {
+        let settings = #"{"security": {"sources": ["https://images.example.org/*"]}}"#
+
+        let outcome = try await run(
+            "imgproxy", "/unsafe/w:100/plain/https://example.com/cat.jpg", settings: settings)
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("source"), "\(outcome.errors)")
+    }
+
+    @Test(
+        "A line of a log is a path, a URL, a request as nginx writes it, or JSON as Caddy and Traefik do",
+        arguments: [
+            "/unsafe/w:100/plain/https://example.org/cat.jpg",
+            "https://images.example.org/unsafe/w:100/plain/https://example.org/cat.jpg",
+            """
+            ::1 - - [23/Nov/2026:10:00:00 +0000] "GET /unsafe/w:100/plain/https://example.org/cat.jpg HTTP/1.1" \
+            200 123 "https://www.example.org/" "curl"
+            """,
+            """
+            {"referer": "https://www.example.org/x", "request": {"method": "GET", \
+            "uri": "/unsafe/w:100/plain/https:\\/\\/example.org/cat.jpg"}, "status": 200}
+            """,
+            #"{"request_Referer": "/page", "RequestPath": "/unsafe/w:100/plain/https://example.org/cat.jpg"}"#,
+            #"{"request": "GET /unsafe/w:100/plain/https://example.org/cat.jpg HTTP/2.0"}"#,
+        ])
+    func line(line: String) async throws {
+        #expect(try await report(on: [line]) == "1 of 1 URLs are understood\n")
+    }
+
+    @Test("A picture that came with the request needs no URL")
+    func body() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array(#""POST /resize?width=100&type=png HTTP/1.1""#.utf8), to: "access.log")
+
+        let outcome = try await run(
+            "imaginary", "--log", "\(folder.path)/access.log",
+            settings: #"{"security": {"allowUploads": true}}"#)
+
+        #expect(outcome.output == "1 of 1 URLs are understood\n", "\(outcome.errors)")
+    }
+
+    @Test("The ten most frequent obstacles of a log are named, the rest are counted")
+    func report() async throws {
+        let source = "plain/https://example.org/cat.jpg"
+        var lines = ["started", "/unsafe/w:100/\(source)", "{\"level\": \"info\"}"]
+        for number in 1...12 {
+            lines += Array(repeating: "/unsafe/option\(number):1/\(source)", count: number)
+        }
+
+        let text = try await report(on: lines)
+
+        #expect(
+            text.hasPrefix(
+                "1 of 79 URLs are understood\nlines without a URL: 2\nnot understood:\n  12 × 'option12':"))
+        #expect(text.contains("  3 × 'option3':") && !text.contains("× 'option2':"))
+        #expect(text.hasSuffix("  … and 2 more\n"))
+    }
+}
