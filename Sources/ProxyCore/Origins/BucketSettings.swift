@@ -40,7 +40,8 @@ extension OriginRuleConfiguration {
         return "unread"
     }
 
-    private var isGoogle: Bool { bucket?.url.lowercased().hasPrefix("gs:") ?? false }
+    /// Whether the rule is about a bucket of Google's store.
+    var isGoogle: Bool { bucket?.url.lowercased().hasPrefix("gs:") ?? false }
 
     private static func endpoint(in secrets: SecretReader) -> String? {
         secrets.variable("AWS_ENDPOINT_URL_S3") ?? secrets.variable("AWS_ENDPOINT_URL")

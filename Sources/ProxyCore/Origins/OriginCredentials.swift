@@ -80,6 +80,10 @@ package struct OriginCredentials: Sendable {
         _ rule: OriginRuleConfiguration, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Signature? {
         guard case .awsSigV4(let credentials) = rule.auth else { return nil }
+        // The keys of the environment and of AWS' services, and their session tokens, are not for Google.
+        guard !rule.isGoogle || credentials.accessKey != nil else {
+            throw .init("expected a value: a bucket of gs:// has keys of its own", at: "accessKey")
+        }
         let region = try rule.region(secrets)
         for (name, text) in [("region", region), ("service", credentials.service)] {
             guard !text.isEmpty,

@@ -76,7 +76,7 @@ struct CheckConfigTests {
                 """#, "origins.0.auth.secretKey: /none can't be read: No such file or directory"
             ),
             (
-                #""bucket": {"url": "gs://a/"}, "auth": {"type": "awsSigV4", "webIdentity": {}}"#,
+                #""bucket": {"url": "s3://a/", "region": "r"}, "auth": {"type": "awsSigV4", "webIdentity": {}}"#,
                 "origins.0.auth.webIdentity.roleARN: expected a value, here or in AWS_ROLE_ARN"
             ),
         ])

@@ -64,20 +64,31 @@ struct BucketRuleTests {
         }
     }
 
-    @Test("is at Google's store by the path, with its one region, whatever AWS' variables say")
+    @Test(
+        "is at Google's store by the path, with its one region and its own keys, whatever AWS' variables say")
     func google() throws {
+        let variables = [
+            "AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": "https://a.example", "AWS_ACCESS_KEY_ID": "id",
+            "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "token",
+        ]
         let rules = try rules(
-            #"[{"bucket": {"url": "gs://*/"}, "auth": {"type": "awsSigV4"}}]"#,
-            [
-                "AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": "https://a.example", "AWS_ACCESS_KEY_ID": "id",
-                "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "token",
-            ])
+            #"""
+            [{"bucket": {"url": "gs://*/"},
+              "auth": {"type": "awsSigV4", "accessKey": "id", "secretKey": {"file": "/etc/hostname"}}}]
+            """#, variables)
 
         let source = try rules.buckets.url("gs://photos.example.org/a")
 
         #expect(source.normalized == "https://storage.googleapis.com/photos.example.org/a")
         #expect(try rules.rule(for: source)?.credentials.signature?.scope == "aws:amz:auto:s3")
         #expect(try rules.rule(for: SourceURL(parsing: "https://storage.example/")) == nil)
+        for auth in ["", #", "instanceMetadata": {}"#] {
+            let error = #expect(throws: OriginRuleError.self) {
+                try self.rules(
+                    #"[{"bucket": {"url": "gs://*/"}, "auth": {"type": "awsSigV4"\#(auth)}}]"#, variables)
+            }
+            #expect(error?.key == "auth.accessKey")
+        }
     }
 
     @Test("authenticates in its bucket and nowhere else; match and rewrite may name it")
