@@ -24,6 +24,7 @@ extension ProxyConfiguration {
         lifetimes(&problems)
         fetches(&problems)
         sources(&problems)
+        pictures(&problems)
         presets(&problems)
         foreign(&problems)
         return problems.issues
@@ -155,6 +156,25 @@ extension ProxyConfiguration {
         }
         if security.requireSignature == true, security.keys.isEmpty {
             problems.refuse("security.requireSignature", "true", allowed: "security.keys with it")
+        }
+    }
+
+    /// What formats without an effect, or that can't be read back, are named.
+    private func pictures(_ problems: inout Problems) {
+        for (index, format) in formats.auto.enumerated() where !format.isWritable(decoding: formats.decode) {
+            problems.report(
+                "formats.auto.\(index)",
+                "\"\(format.rawValue)\" is written only where formats.decode names it, too")
+        }
+        for (index, rule) in origins.enumerated() {
+            guard let format = rule.storeAs, !formats.decode.contains(format) else { continue }
+            problems.report(
+                "origins.\(index).storeAs",
+                "\"\(format.rawValue)\" can't be read back: formats.decode must name it, too")
+        }
+        if formats.svgPassThrough, !formats.decode.contains(.svg) {
+            problems.report(
+                "formats.svgPassThrough", "true has no effect until formats.decode names \"svg\"")
         }
     }
 

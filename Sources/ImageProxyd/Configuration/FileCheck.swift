@@ -11,15 +11,21 @@ import Primitives
 enum FileCheck {
     /// Why the cache's folder can't be used; nil if it can, or could be created.
     static func problem(ofFolder folder: String) -> String? {
+        guard let (place, problem) = obstacle(to: folder) else { return nil }
+        return place == folder ? problem : "\(folder) can't be made: \(problem)"
+    }
+
+    /// The folder itself or the nearest one above it that exists, and what is wrong with that.
+    private static func obstacle(to folder: String) -> (place: String, problem: String)? {
         var path = folder
         while true {
             var facts = stat()
             if unsafe stat(path, &facts) == 0 {
-                guard facts.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no folder" }
-                guard unsafe access(path, W_OK | X_OK) == 0 else { return "\(path): \(reason())" }
-                return path == folder ? nil : problem(ofFolderIn: path)
+                guard facts.st_mode & S_IFMT == S_IFDIR else { return (path, "\(path) is no folder") }
+                guard unsafe access(path, W_OK | X_OK) == 0 else { return (path, "\(path): \(reason())") }
+                return path == folder ? nil : problem(ofFolderIn: path).map { (path, $0) }
             }
-            guard errno == ENOENT else { return "\(path): \(reason())" }
+            guard errno == ENOENT else { return (path, "\(path): \(reason())") }
             guard let slash = path.lastIndex(of: "/"), path != "/" else { return nil }
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }

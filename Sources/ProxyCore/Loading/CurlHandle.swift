@@ -197,6 +197,9 @@ extension CurlHandle {
     /// Whether the hop used a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }
 
+    /// Whether a proxy has answered the request for a tunnel.
+    var hasProxyAnswered: Bool { unsafe ccurl_get_long(raw, CURLINFO_HTTP_CONNECTCODE) != 0 }
+
     /// Stores the connection's TLS session; called directly before the request is sent.
     func noteSession() {
         switch tls {
@@ -245,7 +248,7 @@ extension CurlHandle {
         if code == CURLE_OK { return .complete }
         let text = unsafe String(cString: curl_easy_strerror(code))
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST: return .nameNotResolved(text)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .nameNotResolved(text)
         case CURLE_COULDNT_CONNECT: return .notConnected(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut
         case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK: return .refused

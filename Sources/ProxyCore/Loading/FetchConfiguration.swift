@@ -146,7 +146,7 @@ package struct FetchConfiguration: SettingGroup {
             """
             The proxy for all fetches. Needs `security.trustFetchProxy`, because only the proxy then knows the addresses
             that it connects to.
-            """, where: isProxy)
+            """, where: { $0.isEmpty || proxyURL($0) != nil })
     }
 
     /// Whether a field that is sent to every origin has a name and a value that a field may have.
@@ -154,15 +154,23 @@ package struct FetchConfiguration: SettingGroup {
         name.isToken && isFieldValue(value)
     }
 
-    /// Whether `text` names a proxy, or nothing: a supported scheme, a host and an optional port.
-    private static func isProxy(_ text: String) -> Bool {
+    /// Scheme, host and port of the proxy; nil without one. That of SOCKS is `http`.
+    var proxyOrigin: SourceURL.Origin? { Self.proxyURL(proxy)?.origin }
+
+    /// A supported scheme, a host and an optional port, parsed by the rules of a source's authority; nil if
+    /// `text` is not that.
+    private static func proxyURL(_ text: String) -> SourceURL? {
         let schemes = ["http", "https", "socks5h"]
         guard let scheme = schemes.first(where: { text.lowercased().hasPrefix($0 + "://") }) else {
-            return text.isEmpty
+            return nil
         }
-        // Parsed by the rules of a source's authority, whatever the scheme.
-        let url = try? SourceURL(parsing: "http" + text.dropFirst(scheme.utf8.count))
-        return url.map { $0.path == "/" && $0.query == nil } ?? false
+        let rest = text.dropFirst(scheme.utf8.count)
+        guard let url = try? SourceURL(parsing: (scheme == "https" ? scheme : "http") + rest),
+            url.path == "/", url.query == nil
+        else { return nil }
+        // Without a port libcurl takes 1080, but for https.
+        guard url.port == 80, rest.split(separator: "/").last?.hasSuffix(":80") == false else { return url }
+        return try? SourceURL(parsing: "http://\(url.host):1080")
     }
 
     /// Whether `text` is a field value (RFC 9110 §5.5) of printable ASCII.

@@ -40,6 +40,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case unusable(RenderError)
     /// There are no keys to sign the request with; which source has none and why, for the log.
     case noKeys(String)
+    /// `fetch.proxy` was not reached, or did not connect to the origin.
+    indirect case atProxy(SourceURL.Origin, LoadError)
     /// The queue is full.
     case queueFull
     /// No slot became free within `fetch.queueTimeout`.
@@ -61,9 +63,14 @@ package enum LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError {
-    /// Where the redirect that was refused would have led.
-    package var refusedTarget: SourceURL.Origin? {
-        if case .redirectForbidden(_, let target) = self { target } else { nil }
+    /// Where it failed if that is not where the request was for: where the redirect that was refused would have led, or the
+    /// proxy.
+    package var failedHop: SourceURL.Origin? {
+        switch self {
+        case .redirectForbidden(_, let target): target
+        case .atProxy(let proxy, _): proxy
+        default: nil
+        }
     }
 
     /// The origin rule does not accept the response's media type.

@@ -32,7 +32,7 @@ extension Transfer {
             // Only a reused connection is checked, so this happens once per hop.
             if let fault = hop.connectionFault, !needsFreshConnection { return .anew(fault) }
             if isWithoutDescriptors(ending) { return .failure(.queueFull) }
-            return canRetry(after: ending) ? .retry : .failure(failure(for: ending))
+            return canRetry(after: ending) ? .retry : .failure(attributed(failure(for: ending)))
         case .delivering: return .failure(failure(for: ending))
         }
     }
@@ -53,7 +53,7 @@ extension Transfer {
         case .refused(let error): .failure(error)
         // A 304 has no body.
         case .delivering where deliveredStatus == 304: completed
-        case .open, .delivering: .failure(.timedOut(phase))
+        case .open, .delivering: .failure(attributed(.timedOut(phase)))
         }
     }
 
@@ -123,6 +123,19 @@ extension Transfer {
         case .broken(let text):
             guard !hasHead else { return .incomplete(text) }
             return hasSentRequest ? .disconnected(text) : .unreachable(text)
+        }
+    }
+
+    /// The failure as the proxy's, if the request got no further.
+    ///
+    /// TLS ends at the origin, but before a proxy with `https` has answered.
+    private func attributed(_ error: LoadError) -> LoadError {
+        guard !hasSentRequest, let proxy = rules.configuration.proxyOrigin else { return error }
+        switch error {
+        case .unreachable, .timedOut(.connect): return .atProxy(proxy, error)
+        case .tlsFailed where proxy.scheme == "https" && handle?.hasProxyAnswered == false:
+            return .atProxy(proxy, error)
+        default: return error
         }
     }
 

@@ -3,7 +3,6 @@
 import CLinux
 import Freshness
 import Glibc
-import Imaging
 import Primitives
 import URLs
 
@@ -74,9 +73,6 @@ struct OriginRuleCheck {
         for status in rule.acceptStatus where !Self.acceptable.contains(where: { $0.contains(status) }) {
             throw failure(
                 "acceptStatus", "\(status) is not allowed, expected 2xx, 4xx or 5xx but 204, 205 and 206")
-        }
-        if let format = rule.storeAs, !format.row.isWritable {
-            throw failure("storeAs", "\(format.rawValue) can't be written")
         }
         try lifetimes(rule.responseTTL)
         try certificates(rule)

@@ -131,10 +131,11 @@ package struct OriginRuleConfiguration: SettingObject {
             without metadata
             """)
         Setting(
-            "storeAs", \.storeAs,
+            "storeAs", \.storeAs.written,
             """
             the format that originals are converted to after the fetch (SDWebImage: cacheSerializer); the converted picture
-            is the original from then on. An original that is stored in another format is fetched again
+            is the original from then on. An original that is stored in another format is fetched again. `formats.decode`
+            must name it
             """)
         Setting(
             "maxConcurrent", \.maxConcurrent,

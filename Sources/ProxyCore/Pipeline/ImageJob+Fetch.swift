@@ -124,7 +124,7 @@ extension ImageJob {
     private func originRequest(validating record: SourceRecord?) throws(PipelineError) -> OriginRequest {
         let rule = request.rule
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
-            throw .sourceForbidden
+            throw .sourceForbidden.explained("the rewrite of its origin rule makes no valid URL of it")
         }
         var question = OriginRequest(
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,

@@ -92,10 +92,10 @@ final class OriginalFetch: OriginReceiving {
     /// What has been received so far.
     var received: Received { state.withLock { $0 } }
 
-    /// Where the fetch of `url` has failed: where redirects have led it, or where the one that was refused leads; nil where
-    /// that is the origin of `source`.
+    /// Where the fetch of `url` has failed: where redirects have led it, or where the one that was refused leads, or the
+    /// proxy; nil where that is the origin of `source`.
     func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
-        let origin = error.refusedTarget ?? received.lastHop ?? url.origin
+        let origin = error.failedHop ?? received.lastHop ?? url.origin
         return origin == source.origin ? nil : origin
     }
 

@@ -26,7 +26,10 @@ extension PipelineError {
             self = Self.unsupportedScheme.about("url", 0)
                 .saying("'\(scheme)' is not supported, only http and https are")
         case .sourceForbidden:
-            self = Self.sourceForbidden.because(FailureReason("no pattern of security.sources allows it"))
+            self = Self.sourceForbidden.explained("no pattern of security.sources allows it")
+        case .sourceAmbiguous:
+            self = Self.sourceForbidden.explained(
+                "an origin may read its path as one that another rule of origins matches, or none")
         case .signatureRequired: self = .signatureRequired
         case .signatureMismatch(hasKeys: true): self = .signatureMismatch
         case .signatureMismatch(hasKeys: false):
@@ -63,13 +66,9 @@ extension PipelineError {
         case .disconnected(let text): self = Self.upstreamDisconnected.because(reason(text))
         case .tlsFailed(let text): self = Self.tlsFailed.because(reason(text))
         case .tooManyRedirects(let why): self = Self.tooManyRedirects.explained(why, at: hop)
-        case .timedOut(.connect):
-            self = Self.upstreamConnectTimeout.because(reason("no connection within fetch.connectTimeout"))
-        case .timedOut(.firstByte):
-            self = Self.upstreamTimeout.because(reason("no answer within fetch.firstByteTimeout"))
-        case .timedOut(.transfer):
-            self = Self.upstreamTransferTimeout.because(
-                reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
+        case .timedOut(.connect): self = Self.upstreamConnectTimeout.loggingDetail(at: hop)
+        case .timedOut(.firstByte): self = Self.upstreamTimeout.loggingDetail(at: hop)
+        case .timedOut(.transfer): self = Self.upstreamTransferTimeout.loggingDetail(at: hop)
         case .tooLarge:
             self = Self.sourceTooLarge.explained("it has more bytes than fetch.maxBytes allows", at: hop)
         case .incomplete(let text): self = Self.upstreamIncomplete.because(reason(text))
@@ -85,8 +84,13 @@ extension PipelineError {
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
         case .noKeys(let text): self = Self.noKeys.because(reason(text))
-        case .queueFull: self = .queueFull
-        case .queueTimedOut: self = .queueTimeout
+        case .atProxy(_, let error):
+            let failure = PipelineError(error, at: hop)
+            self = failure.because(reason("fetch.proxy: \(failure.reason.text)"))
+        case .queueFull:
+            self = Self.queueFull.because(reason("fetch.queue is full, or too few files can be opened"))
+        case .queueTimedOut:
+            self = Self.queueTimeout.because(reason("no slot for the fetch within fetch.queueTimeout"))
         case .storage(let text): self = .internalFailure(text)
         case .cancelled: self = .clientLeft
         }
@@ -105,13 +109,16 @@ extension PipelineError {
             self = Self.outOfMemory.explained("its pixels take more memory than transform.memoryPerWorker")
         case .decoderCrashed: self = .decoderCrashed
         case .workerKilled: self = .workerKilled
-        case .timedOut: self = .transformTimeout
+        case .timedOut: self = Self.transformTimeout.loggingDetail()
         case .frameOutOfRange(let why): self = Self.frameOutOfRange.explained(why)
         case .emptyResult(let why): self = Self.emptyResult.explained(why)
         case .tooManyBytes(let why): self = Self.resultTooHeavy.explained(why)
         case .tooMuchWork(let work, let limit): self = .tooMuchWork(work, limit: limit)
-        case .queueFull: self = .queueFull
-        case .queueTimedOut: self = .queueTimeout
+        case .queueFull:
+            self = Self.queueFull.because(
+                FailureReason("transform.queue is full, or too few files can be opened"))
+        case .queueTimedOut:
+            self = Self.queueTimeout.because(FailureReason("no worker within transform.queueTimeout"))
         case .unavailable(let text): self = .engineUnavailable(text)
         case .notWritten(let text): self = .internalFailure(text)
         case .watermarkUnreadable(let text): self = .internalFailure("the watermark can't be read: \(text)")

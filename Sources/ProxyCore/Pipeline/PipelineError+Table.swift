@@ -26,7 +26,8 @@ extension PipelineError {
     static let sourceForbidden = PipelineError(
         403, "source_forbidden", "This source is not allowed", cause: .request, fetch: .forbidden)
     static let signatureRequired = PipelineError(
-        403, "signature_required", "The URL must be signed", cause: .request)
+        403, "signature_required", "The URL must be signed", cause: .request,
+        detail: "its query has to end with '&sig=' and a signature by a key of security.keys")
     static let signatureMismatch = PipelineError(
         403, "signature_mismatch", "The URL's signature does not fit", cause: .request,
         detail: "what is signed is path and query as they are sent, up to but without '&sig='")
@@ -41,7 +42,9 @@ extension PipelineError {
         403, "option_forbidden", "The settings of the dialect do not allow this", cause: .request)
     static let nothingThere = PipelineError(
         404, "not_found", "There is nothing at this path", cause: .request)
-    static let urlExpired = PipelineError(410, "url_expired", "The URL is no longer valid", cause: .request)
+    static let urlExpired = PipelineError(
+        410, "url_expired", "The URL is no longer valid", cause: .request,
+        detail: "the time of its parameter 'expires' has passed")
     /// The address that stands in the source's URL is private, special or denied.
     static let addressForbidden = PipelineError(
         403, "address_forbidden", "The source's address is not allowed", cause: .request, origin: .unknown,
@@ -49,7 +52,8 @@ extension PipelineError {
         detail: "a private or special network is asked only where security.allowedNetworks names it, and a "
             + "port of another service than HTTP only where security.ports does")
     private static let rateLimited = PipelineError(
-        429, "too_many_requests", "Too many requests from one client", cause: .request)
+        429, "too_many_requests", "Too many requests from one client", cause: .request,
+        detail: "security.rateLimit allows no more of them now")
     /// The client wants a stored answer or none, and none is stored.
     static let notCached = PipelineError(
         504, "not_cached", "Nothing is stored that may be served", cause: .request)
@@ -83,10 +87,12 @@ extension PipelineError {
         cause: .source, transform: .crashed)
     static let transformTimeout = PipelineError(
         422, "transform_timeout", "The transform took too long", remembered: .badImage, of: .result,
-        cause: .sourceOrPlan, transform: .timeout)
+        cause: .sourceOrPlan, transform: .timeout, detail: "it took longer than transform.timeout")
     /// The request has passed this daemon before, or would.
     package static let loopDetected = PipelineError(
-        508, "loop_detected", "The source leads back here", cause: .source, fetch: .status)
+        508, "loop_detected", "The source leads back here", cause: .source, fetch: .status,
+        detail: "the request has passed a daemon of the same name; those that fetch from one another need "
+            + "different ones in fetch.via")
 
     // MARK: - The plan
 
@@ -143,15 +149,16 @@ extension PipelineError {
     /// The origin was too slow to connect to.
     static let upstreamConnectTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", cause: .origin, origin: .notConnected,
-        fetch: .timeout)
+        fetch: .timeout, detail: "no connection within fetch.connectTimeout")
     /// The origin was too slow to answer.
     static let upstreamTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", remembered: .unanswered, cause: .origin,
-        origin: .connected, fetch: .timeout)
+        origin: .connected, fetch: .timeout, detail: "no answer within fetch.firstByteTimeout")
     /// The origin's answer took too long, or was too slow.
     static let upstreamTransferTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", remembered: .unanswered, cause: .origin,
-        origin: .unknown, fetch: .timeout)
+        origin: .unknown, fetch: .timeout,
+        detail: "fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed")
 
     /// The daemon has no valid keys for the origin.
     static let noKeys = PipelineError(
@@ -202,7 +209,12 @@ extension PipelineError {
         let isLasting = (400..<500).contains(status) && ![408, 425, 429].contains(status)
         let row = isLasting ? lastingStatus : seconds == nil ? failingStatus : pausingStatus
         // What is remembered for its class's time gets no other time of the origin's.
-        return row.answered(status).after(seconds: isLasting ? nil : seconds)
+        let failure = row.answered(status).after(seconds: isLasting ? nil : seconds)
+        guard (200..<300).contains(status) else { return failure }
+        return failure.explained(
+            """
+            the origin answered \(status), whose body is taken only where acceptStatus of an origin rule names it
+            """)
     }
 
     /// The origin could not be connected to several times in a row, and is not asked for a while.

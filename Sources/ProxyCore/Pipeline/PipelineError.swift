@@ -188,6 +188,11 @@ extension PipelineError {
         return saying(reason.text).because(reason)
     }
 
+    /// The same with its detail as the reason, too.
+    func loggingDetail(at hop: SourceURL.Origin? = nil) -> PipelineError {
+        because(FailureReason(detail ?? "", at: hop))
+    }
+
     func saying(_ detail: String?) -> PipelineError { changed { $0.statedDetail = detail } }
 
     func about(_ name: String, _ position: Int? = nil) -> PipelineError {

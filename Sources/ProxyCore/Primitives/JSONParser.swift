@@ -31,9 +31,9 @@ package struct JSONParser {
     /// Where each member's value begins, by the path of names to it.
     package private(set) var positions: [[String]: TextPosition] = [:]
 
-    /// Creates a parser of `bytes`, which must be UTF-8.
+    /// Creates a parser of `bytes`, which must be UTF-8; a byte order mark before them is ignored (RFC 8259 §8.1).
     package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
     /// Parses the one value of the text.

@@ -14,6 +14,8 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     case unsupportedScheme(String)
     /// The configuration does not allow this source.
     case sourceForbidden
+    /// An origin could read the URL as one that another origin rule matches, or none.
+    case sourceAmbiguous
     /// The target has no signature, and needs one.
     case signatureRequired
     /// The target's signature was made with none of the keys, or over something else; or there is no key.

@@ -171,7 +171,7 @@ package final class ImageRequestParser: Sendable {
         do {
             request = ImageRequest(source: url, plan: plan, rule: try policy.origins.rule(for: url))
         } catch {
-            throw .sourceForbidden
+            throw .sourceAmbiguous
         }
         request.delivery = parameters.delivery
         request.mayGoFirst = mayGoFirst(isSigned)

@@ -111,7 +111,19 @@ struct CheckConfigTests {
         let outcome = try await check(#"{"cache": {"disk": {"directory": "/proc/cache"}}}"#)
 
         #expect(outcome.code == 78)
-        #expect(outcome.errors.contains("cache.disk.directory: no folder can be made in /proc: "))
+        #expect(
+            outcome.errors.contains(
+                "cache.disk.directory: /proc/cache can't be made: no folder can be made in /proc: "))
+    }
+
+    @Test("check-config names the default cache folder that can't be made, and the folder above it")
+    func defaultFolder() async throws {
+        let outcome = try await check("{}", environment: ["HOME": "/proc/nowhere"])
+
+        #expect(outcome.code == 78)
+        let folder = "/proc/nowhere/.cache/imageproxyd"
+        let problem = "cache.disk.directory: \(folder) can't be made: no folder can be made in /proc: "
+        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
     }
 
     @Test(

@@ -190,6 +190,54 @@ struct ConfigurationLoaderTests {
     }
 
     @Test(
+        "A format that is not read is refused where it would be written, with the setting that allows it",
+        arguments: [
+            (
+                #""formats": {"auto": ["webp", "jxl"]}"#,
+                #"1:31: formats.auto.1: "jxl" is written only where formats.decode names it, too"#
+            ),
+            (
+                #""formats": {"decode": ["png"]}, "origins": [{"match": "https://a/*", "storeAs": "webp"}]"#,
+                #"1:82: origins.0.storeAs: "webp" can't be read back: formats.decode must name it, too"#
+            ),
+            (
+                #""origins": [{"match": "https://a/*", "storeAs": "tiff"}]"#,
+                #"1:50: origins.0.storeAs: "tiff" can't be read back: formats.decode must name it, too"#
+            ),
+            (
+                #""formats": {"svgPassThrough": true}"#,
+                #"1:32: formats.svgPassThrough: true has no effect until formats.decode names "svg""#
+            ),
+        ])
+    func unreadFormat(settings: String, problem: String) {
+        #expect(problems("{\(settings)}").map { $0.replacing("c.json:", with: "") } == [problem])
+    }
+
+    @Test("A format that is read, too, may be written")
+    func readFormat() throws {
+        let configuration = try load(
+            """
+            {"formats": {"auto": ["jxl"], "decode": ["jpeg", "jxl", "svg"], "svgPassThrough": true},
+             "origins": [{"match": "https://a/*", "storeAs": "jxl"}]}
+            """)
+
+        #expect(configuration.formats.auto == [.jxl] && configuration.origins.first?.storeAs == .jxl)
+    }
+
+    @Test(
+        "Where a format is written, an error lists only those that can be",
+        arguments: ["bmp", "heic", "svg"])
+    func writableFormats(name: String) {
+        let expected = "expected one of jpeg, png, webp, avif, gif, tiff, jxl"
+
+        let rule = problems("{\"origins\": [{\"match\": \"https://a/*\", \"storeAs\": \"\(name)\"}]}")
+        let automatic = problems("{\"formats\": {\"auto\": [\"\(name)\"]}}")
+
+        #expect(rule == ["c.json:1:50: origins.0.storeAs: \(expected)"])
+        #expect(automatic == ["c.json:1:23: formats.auto.0: \"\(name)\" is not allowed, \(expected)"])
+    }
+
+    @Test(
         "An unknown variable gets a hint only if it resembles one beyond the common prefix",
         arguments: [
             ("IMAGEPROXYD_CACHE_SIZE", "unknown variable"),
@@ -237,7 +285,7 @@ struct ConfigurationLoaderTests {
             ("{\"freshness\": {\"maximum\": \"1h\"}}", "freshness.default"),
             ("{\"transform\": {\"memoryPerWorker\": \"1MiB\"}}", "transform.memoryPerWorker"),
             ("{\"transform\": {\"niceness\": -1}}", "transform.niceness"),
-            ("{\"formats\": {\"auto\": [\"heic\"]}}", "formats.auto"),
+            ("{\"formats\": {\"auto\": [\"heic\"]}}", "formats.auto.0"),
             ("{\"formats\": {\"auto\": [\"webp\", \"webp\"]}}", "formats.auto"),
             ("{\"formats\": {\"decode\": []}}", "formats.decode"),
             ("{\"fetch\": {\"userAgent\": \"a\\r\\nX: y\"}}", "fetch.userAgent"),

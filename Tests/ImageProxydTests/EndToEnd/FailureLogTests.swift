@@ -188,6 +188,80 @@ struct FailureLogTests {
         #expect(lines.contains { $0.contains("problem=bad_image_data reason=") }, "\(lines)")
     }
 
+    @Test("A failing fetch.proxy is logged as the hop that failed, with the reason")
+    func failingProxy() async throws {
+        let closed = try ClosedPort()
+        let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
+        let other = try FakeOrigin()
+        let securePort = secure.url.dropFirst("https://127.0.0.1:".count).prefix { $0 != "/" }
+        for (proxy, hop, source, reason) in [
+            ("http://127.0.0.1:\(closed.port)", "127.0.0.1:\(closed.port)", "http", "connection refused"),
+            ("socks5h://127.0.0.1:\(closed.port)", "127.0.0.1:\(closed.port)", "https", "connection refused"),
+            ("http://nowhere.invalid", "nowhere.invalid:1080", "http", "the name does not resolve"),
+            ("https://127.0.0.1:\(securePort)", "127.0.0.1:\(securePort)", "https", "SSL certificate"),
+            ("http://127.0.0.1:\(other.port)/", "127.0.0.1:\(other.port)", "https", "CONNECT tunnel failed"),
+        ] {
+            let lines = try await log(
+                #""fetch": {"proxy": "\#(proxy)", "retries": 0}"#, security: #""trustFetchProxy": true"#
+            ) { _ in [target("\(source)://pictures.example/a.jpg")] }
+
+            let line = try #require(lines.first)
+            #expect(line.contains(" reason=\"fetch.proxy: \(reason)"), "\(line)")
+            #expect(line.contains(" hop=\(hop)"), "\(line)")
+        }
+        withExtendedLifetime((closed, secure, other)) {}
+    }
+
+    @Test("A proxy that does not connect to the origin in time is logged as the hop that failed")
+    func silentProxy() async throws {
+        let silent = try ListeningSocket(port: 0)
+
+        let lines = try await log(
+            #""fetch": {"proxy": "http://127.0.0.1:\#(silent.port)", "connectTimeout": "100ms"}"#,
+            security: #""trustFetchProxy": true"#
+        ) { _ in [target("https://pictures.example/a.jpg")] }
+
+        #expect(
+            lines.first?.contains(
+                "reason=\"fetch.proxy: no connection within fetch.connectTimeout\" "
+                    + "hop=127.0.0.1:\(silent.port)") == true, "\(lines)")
+    }
+
+    @Test("A source or status that is not accepted says the setting, to the client and in the log")
+    func unaccepted() async throws {
+        let origin = try FakeOrigin()
+        let long = origin.url("/" + String(repeating: "a", count: 8_100) + "/")
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [{"match": "\(origin.url("/found/*"))", "acceptStatus": [404]},
+                    {"match": "\(origin.url("/long/*"))",
+                     "rewrite": {"from": "\(origin.url("/long/"))", "to": "\(long)"}}]
+                """, security: "\"sources\": [\"\(origin.url("/*"))\"]", origin: origin)
+        origin.route("/found/a.jpg", .body(Fixtures.photo))
+        origin.route("/created.jpg", .status(201))
+        let cases = [
+            ("/img?url=http%3A%2F%2Fb.example%2F", "no pattern of security.sources allows it"),
+            (proxy.target("//found/a.jpg"), "another rule of origins"),
+            (proxy.target("/long/" + String(repeating: "b", count: 100)), "the rewrite of its origin rule"),
+            (
+                proxy.target("/found/a.jpg"),
+                "the origin answered 200, whose body is taken only where acceptStatus of an origin rule names it"
+            ),
+            (proxy.target("/created.jpg"), "the origin answered 201, whose body is taken only where"),
+        ]
+        for (target, text) in cases {
+            let answer = try await proxy.get(target)
+            #expect(answer.text.contains("\"detail\":") && answer.text.contains(text), "\(answer.text)")
+        }
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        for (_, text) in cases {
+            #expect(lines.contains { $0.contains(" reason=\"") && $0.contains(text) }, "\(text) in \(lines)")
+        }
+    }
+
     @Test("A signature for a daemon without keys is logged as such")
     func noKeys() async throws {
         let lines = try await log { proxy in [proxy.target("/a.jpg", "sig=abc")] }

@@ -170,8 +170,8 @@ struct SigningTests {
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
             ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
             ("/img?url=http%3A%2F%2Fa%2Fbä", "position 27: this character must be percent-encoded"),
-            ("/img?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "The URL is no longer valid"),
-            ("/info?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "The URL is no longer valid"),
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "the time of its parameter 'expires' has passed"),
+            ("/info?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "the time of its parameter 'expires' has passed"),
         ])
     func checkedTargets(target: String, warning: String?) async throws {
         let folder = try TemporaryDirectory()

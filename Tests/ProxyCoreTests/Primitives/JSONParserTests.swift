@@ -50,6 +50,14 @@ struct JSONParserTests {
         #expect(error?.position.description == place, "\(error?.message ?? "")")
     }
 
+    @Test("A byte order mark before the text is ignored (RFC 8259 §8.1), and is no column")
+    func byteOrderMark() throws {
+        #expect(try parse("\u{FEFF}{\"a\": 1}") == .object([.init(name: "a", value: .integer(1))]))
+        let error = #expect(throws: JSONSyntaxError.self) { try parse("\u{FEFF}{a:1}") }
+        #expect(error?.position.description == "1:2")
+        #expect(throws: JSONSyntaxError.self) { try parse("{} \u{FEFF}") }
+    }
+
     @Test("Depth is bounded, so that brackets can't exhaust the stack")
     func depth() {
         #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: "[", count: 1_000_000)) }

@@ -14,13 +14,14 @@ package struct FormatsConfiguration: SettingGroup {
 
     package static let settings = SettingTable<Self>("Formats that are read and chosen.", reload: .takes) {
         Setting(
-            "auto", \.auto, each: "each once, formats of \(writable.joined(separator: ", "))",
+            "auto", \.auto.written,
+            each: "each once, formats of \(WritableFormat.choices.joined(separator: ", "))",
             """
-            Formats chosen automatically when the client accepts them explicitly; ties go to the earlier one.
+            Formats chosen automatically when the client accepts them explicitly; ties go to the earlier one. `jxl` only
+            where `decode` names it, too.
             """
         ) { formats in
             formats.indices.filter { formats[..<$0].contains(formats[$0]) }.map { formats[$0] }
-                + formats.filter { !$0.row.isWritable }
         }
         Setting(
             "avifMaxPixels", \.avifMaxPixels, in: 0...10_000_000_000,
@@ -36,17 +37,49 @@ package struct FormatsConfiguration: SettingGroup {
         Setting(
             "svgPassThrough", \.svgPassThrough,
             """
-            Whether an SVG without any transform is sent unchanged, once `decode` names SVG; otherwise its pixels are.
+            Whether an SVG without any transform is sent unchanged; otherwise its pixels are. `true` only where `decode`
+            names SVG.
             """)
     }
-
-    private static let writable = ImageFormat.allCases.filter { $0.row.isWritable }.map(\.rawValue)
 }
 
 extension ImageFormat: SettingValue {
     /// Reads a format's name; `jpg` is `jpeg`, as in the parameter `format`.
     package init(json: JSONValue) throws(SettingMismatch) {
         self = try Self.choice(json == .string("jpg") ? .string("jpeg") : json)
+    }
+}
+
+/// A format that the daemon writes.
+package struct WritableFormat: SettingValue {
+    fileprivate let format: ImageFormat
+    package static let choices = ImageFormat.allCases.filter { $0.row.isWritable }.map(\.rawValue)
+    package var json: JSONValue { format.json }
+
+    fileprivate init(_ format: ImageFormat) { self.format = format }
+
+    package init(json: JSONValue) throws(SettingMismatch) {
+        // Lost: which formats there are to read.
+        guard let format = try? ImageFormat(json: json), format.row.isWritable else {
+            throw SettingMismatch("expected one of " + Self.choices.joined(separator: ", "))
+        }
+        self.format = format
+    }
+}
+
+extension [ImageFormat] {
+    /// The list as a setting of formats that are written.
+    var written: [WritableFormat] {
+        get { map { WritableFormat($0) } }
+        set { self = newValue.map(\.format) }
+    }
+}
+
+extension ImageFormat? {
+    /// The format as a setting that is written.
+    package var written: WritableFormat? {
+        get { map { WritableFormat($0) } }
+        set { self = newValue?.format }
     }
 }
 
