@@ -3,6 +3,8 @@
 
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev pkg-config ca-certificates curl binutils
+# What the tests need besides: a real object store.
+TEST_PACKAGES := python3-swift
 
 # The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
 # omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
@@ -23,6 +25,10 @@ help:
 
 packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
+
+.PHONY: test-packages
+test-packages:
+	@scripts/install-packages $(TEST_PACKAGES)
 
 $(NO_ICU_DATA): scripts/no-icu-data.c
 	@mkdir -p $(@D)
@@ -52,14 +58,14 @@ bench: build ## measures CPU per request of the daemon, nginx and vipsthumbnail 
 	$(RELEASE) --product bench-hit-ratio
 	bench/run
 
-test: packages ## builds and runs every test, or those that FILTER=… names
+test: packages test-packages ## builds and runs every test, or those that FILTER=… names
 	@scripts/test $(FILTER)
 
 # scripts/test-sanitized lists the tests that are omitted, and why.
-test-asan: packages ## builds and runs the tests under the address sanitizer
+test-asan: packages test-packages ## builds and runs the tests under the address sanitizer
 	scripts/test-sanitized address
 
-test-tsan: packages ## builds and runs the tests under the thread sanitizer
+test-tsan: packages test-packages ## builds and runs the tests under the thread sanitizer
 	scripts/test-sanitized thread
 
 soak: build ## runs good and hostile clients at once for an hour, or SOAK_SECONDS=…; fails on a wrong answer or on growth

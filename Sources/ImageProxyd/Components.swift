@@ -75,12 +75,12 @@ struct Components: Sendable {
 
     /// Applies new settings to the lasting parts, as far as possible: to all of them, or to none.
     /// - Throws: what is wrong with networks, source patterns or fields for origins.
-    func adopt(_ configuration: ProxyConfiguration) throws {
+    func adopt(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws {
         let addresses = try AddressPolicy(configuration: configuration.security.addresses)
-        let sources = try Self.sources(configuration)
+        let sources = try Self.sources(configuration, files)
         try loader.adopt(configuration.fetch, addresses: addresses)
         self.sources.replace(by: sources)
-        files.adopt(maxBytes: configuration.fetch.maxBytes)
+        self.files.adopt(maxBytes: configuration.fetch.maxBytes)
         failures.adopt(configuration.failedURLs)
         workers.adopt(configuration.transform)
         pressure.adopt(configuration.cache.memory)
@@ -89,8 +89,8 @@ struct Components: Sendable {
     }
 
     /// Which sources are allowed.
-    static func sources(_ configuration: ProxyConfiguration) throws -> SourcePolicy {
-        try SourcePolicy(patterns: configuration.security.sources)
+    static func sources(_ configuration: ProxyConfiguration, _ files: NamedFiles) throws -> SourcePolicy {
+        try SourcePolicy(patterns: configuration.security.sources, buckets: files.origins.buckets)
     }
 
     private func pipeline(
@@ -148,7 +148,7 @@ struct Components: Sendable {
     {
         ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: policy(configuration, files, try sources(configuration)),
+            policy: policy(configuration, files, try sources(configuration, files)),
             resizesInLinearLight: configuration.transform.linearLight)
     }
 
@@ -157,6 +157,7 @@ struct Components: Sendable {
     ) -> RequestPolicy {
         var policy = RequestPolicy(sources: sources)
         policy.origins = files.origins
+        policy.buckets = files.origins.buckets
         policy.signatures = files.signatures
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }

@@ -99,7 +99,7 @@ struct Daemon {
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
-        let sources = CurrentSources(try Components.sources(configuration))
+        let sources = CurrentSources(try Components.sources(configuration, files))
         let memory = MemoryCache(configuration: configuration.cache.memory)
         disk = try Self.openDisk(
             configuration.cache.disk,

@@ -114,6 +114,12 @@ struct MetricSources {
                 Reading(["tainted"], statistics.taintedConnections),
             ]
         }
+        metrics.fetchKeys.collect { [loader] in
+            let statistics = loader.statistics
+            return [
+                Reading(["ok"], statistics.keyRefreshes), Reading(["failed"], statistics.failedKeyRefreshes),
+            ]
+        }
         metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
         metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }

@@ -136,10 +136,14 @@ public final class FakeOrigin: Sendable {
         let (stopGate, observed, refusesTLS) = (stopGate, observed, refusesTLS)
         startThread { [weak self] in
             while let head = client.readHead(refusingTLS: refusesTLS, unlessOpen: stopGate) {
-                guard let self, let request = OriginHTTPRequest(head: head, connection: number) else { break }
-                observed.update { $0.requests.append(request) }
+                guard let self, var request = OriginHTTPRequest(head: head, connection: number) else { break }
+                if let length = request["content-length"].flatMap({ Int($0) }) {
+                    guard let content = client.readContent(length, unlessOpen: stopGate) else { break }
+                    request.content = content
+                }
+                observed.update { [request] in $0.requests.append(request) }
                 let isComplete = client.perform(self.answer(to: request), unlessOpen: stopGate)
-                observed.update { log in
+                observed.update { [request] log in
                     if isComplete { log.completions[request.path, default: 0] += 1 }
                     if client.hasPeerLeft && !isComplete { log.departures[request.path, default: 0] += 1 }
                 }

@@ -10,6 +10,8 @@ public struct OriginHTTPRequest: Sendable, Equatable {
     public let fields: [Field]
     /// Which connection it came over, counted from 1.
     public let connection: Int
+    /// The content, as long as `Content-Length` says.
+    public internal(set) var content: [UInt8] = []
 
     /// A field line.
     public struct Field: Sendable, Equatable {

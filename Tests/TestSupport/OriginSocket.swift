@@ -122,6 +122,21 @@ final class OriginSocket: Sendable {
         }
     }
 
+    /// The next bytes, which follow a head; nil when the peer has disconnected or the gate is open.
+    func readContent(_ count: Int, unlessOpen gate: OriginGate) -> [UInt8]? {
+        var content = state.withLock { $0.unread }
+        var buffer = [UInt8](repeating: 0, count: 8 << 10)
+        while content.count < count {
+            guard wait(for: Int16(POLLIN), unlessOpen: gate) else { return nil }
+            let received = recv(descriptor, &buffer, buffer.count, 0)
+            guard received > 0 else { return nil }
+            content += buffer[..<received]
+        }
+        let rest = Array(content[count...])
+        state.withLock { $0.unread = rest }
+        return Array(content[..<count])
+    }
+
     /// Performs a script; false if the peer disconnected or the gate opened before its end.
     func perform(_ answer: OriginAnswer, unlessOpen gate: OriginGate) -> Bool {
         for step in answer.steps {

@@ -29,9 +29,10 @@ struct AdminQuery {
     var names: Set<String> { Set(values.keys) }
 
     /// `url`, or `url64`; nil when neither was given.
-    func source() throws(AdminFailure) -> SourceURL? {
+    func source(_ buckets: Buckets) throws(AdminFailure) -> SourceURL? {
         do throws(ImageRequestError) {
-            return try ImageRequestParser.source(url: values["url"], url64: values["url64"])
+            return try ImageRequestParser.source(
+                url: values["url"], url64: values["url64"], buckets: buckets)
         } catch {
             throw .request(error)
         }

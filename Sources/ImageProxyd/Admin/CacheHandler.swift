@@ -41,7 +41,9 @@ struct CacheHandler: Sendable {
             throw AdminQuery.invalid(
                 other, "PURGE takes url or url64 alone, and purges all variants of the source")
         }
-        guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+        guard let source = try query.source(pipeline.buckets) else {
+            throw .request(.missingParameter("url"))
+        }
         return try await purge(.source(source), in: .all)
     }
 
@@ -64,7 +66,9 @@ struct CacheHandler: Sendable {
             guard value == "1" else { throw AdminQuery.invalid("all", "must be 1") }
             return .everything
         default:
-            guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+            guard let source = try query.source(pipeline.buckets) else {
+                throw .request(.missingParameter("url"))
+            }
             return .source(source)
         }
     }
@@ -97,7 +101,9 @@ struct CacheHandler: Sendable {
     /// `GET /cache?url=…`: keys, tiers, sizes, freshness.
     func list(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ["url", "url64"])
-        guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+        guard let source = try query.source(pipeline.buckets) else {
+            throw .request(.missingParameter("url"))
+        }
         do throws(DiskCacheError) {
             return answer(try await pipeline.listing(of: source), of: source)
         } catch {

@@ -14,7 +14,7 @@ struct FailedHandler: Sendable {
 
     /// `GET /failed[?url=…]`.
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
-        let source = try AdminQuery(query, names: ["url", "url64"]).source()
+        let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
         let now = pipeline.clock()
         let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
@@ -33,7 +33,7 @@ struct FailedHandler: Sendable {
 
     /// `DELETE /failed[?url=…]`.
     func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
-        let source = try AdminQuery(query, names: ["url", "url64"]).source()
+        let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
         return AdminAnswer.json(["failures": .integer(pipeline.forgetFailures(of: source))])
     }
 }

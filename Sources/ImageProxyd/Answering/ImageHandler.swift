@@ -241,7 +241,7 @@ final class ImageHandler: Sendable {
         let source =
             parsed?.source
             ?? (foreign == nil
-                ? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
+                ? parser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
         response.note = ExchangeNote(error, source: source)
         return response
     }

@@ -147,7 +147,8 @@ extension ProxyConfiguration {
             problems.report("origins.\(error.index).\(error.key)", error.reason)
         }
         do throws(SourcePolicyError) {
-            _ = try SourcePolicy(patterns: security.sources)
+            _ = try SourcePolicy(
+                patterns: security.sources, buckets: Buckets(origins, secrets: .checking))
         } catch {
             problems.refuse(
                 "security.sources.\(error.index)", text: security.sources[error.index],
@@ -248,6 +249,7 @@ extension ProxyConfiguration {
     /// Any source, with the pictures that the settings name.
     private var unrestrictedPolicy: RequestPolicy {
         var policy = RequestPolicy(sources: .unrestricted)
+        policy.buckets = Buckets(origins, secrets: .checking)
         policy.placeholders = Set(placeholders.keys)
         for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }
         return policy

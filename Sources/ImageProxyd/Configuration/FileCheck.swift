@@ -135,7 +135,11 @@ extension OriginRuleConfiguration {
         case .basic(_, let password): fields + [("auth.password", password)]
         case .bearer(let token): fields + [("auth.token", token)]
         case .awsSigV4(let credentials):
-            fields + [("auth.accessKey", credentials.accessKey), ("auth.secretKey", credentials.secretKey)]
+            fields
+                + [
+                    ("auth.accessKey", credentials.accessKey), ("auth.secretKey", credentials.secretKey),
+                    ("auth.sessionToken", credentials.sessionToken),
+                ].compactMap { name, text in text.map { (name, $0) } }
         case nil: fields
         }
     }

@@ -139,7 +139,8 @@ private struct Reader {
     /// No rules if one of them can't be used.
     mutating func rules(_ rules: [OriginRuleConfiguration]) -> OriginRules {
         let secrets = SecretReader(
-            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], skipsCredentials: skipsCredentials)
+            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], environment: environment,
+            skipsCredentials: skipsCredentials)
         do throws(OriginRuleError) {
             return try OriginRules(rules, secrets: secrets)
         } catch {

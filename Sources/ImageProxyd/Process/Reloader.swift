@@ -53,7 +53,7 @@ final class Reloader: Sendable {
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
         let routes = try components.routes(plan.next, files, succeeding: currentRoutes.value)
-        try components.adopt(plan.next)
+        try components.adopt(plan.next, files)
         // Nothing after this line can fail.
         currentRoutes.replace(by: routes)
         running.withLock { $0 = plan.next }

@@ -7,8 +7,8 @@ import URLs
 /// The form of a URL that AWS Signature Version 4 signs. libcurl 7.88 signs path and query as they are
 /// written, so the request has to use this form.
 ///
-/// All characters but unreserved ones (RFC 3986 §2.3) are percent-encoded in upper case; parameters are
-/// sorted, and each has an equals sign ("Create a canonical request" in AWS' documentation). The resource is
+/// All characters but unreserved ones (RFC 3986 §2.3) and the path's slashes, also those that were escaped, are
+/// percent-encoded in upper case; parameters are sorted, and each has an equals sign ("Create a canonical request" in AWS' documentation). The resource is
 /// the same.
 enum AWSCanonicalURL {
     /// Returns the URL for the request: in canonical form if the rule signs it.
@@ -25,9 +25,7 @@ enum AWSCanonicalURL {
             let start = bytes[(scheme + 2)...].firstIndex(of: slash)
         else { return url }
         let end = bytes[start...].firstIndex(of: UInt8(ascii: "?"))
-        let segments = bytes[start..<(end ?? bytes.endIndex)].split(
-            separator: slash, omittingEmptySubsequences: false)
-        let path = segments.map(encoded).joined(separator: "/")
+        let path = encoded(bytes[start..<(end ?? bytes.endIndex)], keeping: slash)
         let origin = String(decoding: bytes[..<start], as: UTF8.self)
         guard let end else { return origin + path }
         let query = query(bytes[(end + 1)...])
@@ -43,10 +41,10 @@ enum AWSCanonicalURL {
         return pairs.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    private static func encoded(_ text: ArraySlice<UInt8>) -> String {
+    private static func encoded(_ text: ArraySlice<UInt8>, keeping kept: UInt8? = nil) -> String {
         var out: [UInt8] = []
         for byte in percentDecoded(text).bytes {
-            if URLPath.isUnreserved(byte) {
+            if URLPath.isUnreserved(byte) || byte == kept {
                 out.append(byte)
             } else {
                 out += URLPath.escape(of: byte)

@@ -7,8 +7,8 @@ import Origins
 import Primitives
 import URLs
 
-// Only this file (one transfer) and `CurlHandleSet.swift` (a set of transfers and its waker) import libcurl
-// for transfers; their interfaces are Swift. Option names and meanings are those of curl_easy_setopt(3) in
+// Only this file (one transfer), `CurlHandleSet.swift` (a set of transfers and its waker) and `ServiceExchange.swift`
+// import libcurl for transfers; their interfaces are Swift. Option names and meanings are those of curl_easy_setopt(3) in
 // libcurl 7.88.
 
 /// The libcurl handle of one hop; confined to the loader's thread.
@@ -76,7 +76,7 @@ final class CurlHandle {
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
             && setVersion(for: url, transfer.rules.configuration)
             && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
-            && setSignature(rule)
+            && setSignature(rule, transfer.job.keys)
     }
 
     /// Permits HTTP/2 only over TLS, where ALPN negotiates it.
@@ -98,9 +98,11 @@ final class CurlHandle {
         return set(CURLOPT_CAINFO, ca)
     }
 
-    private func setSignature(_ rule: OriginRule?) -> Bool {
-        guard let signature = rule?.credentials.signature else { return true }
-        return set(CURLOPT_AWS_SIGV4, signature.scope) && set(CURLOPT_USERPWD, signature.key.text)
+    /// Not by `CURLOPT_USERPWD`, which ends the key's name at its first colon: those of OpenStack Swift have one.
+    private func setSignature(_ rule: OriginRule?, _ keys: AWSKeys?) -> Bool {
+        guard let signature = rule?.credentials.signature, let keys else { return true }
+        return set(CURLOPT_AWS_SIGV4, signature.scope) && set(CURLOPT_USERNAME, keys.name.text)
+            && set(CURLOPT_PASSWORD, keys.key.text)
     }
 
     private func setConstants(_ configuration: FetchConfiguration) -> Bool {

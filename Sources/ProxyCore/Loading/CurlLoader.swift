@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
 import Primitives
 import Synchronization
 package import URLs
@@ -24,6 +25,7 @@ package final class CurlLoader: ImageLoading {
 
     private let inbox: LoaderInbox
     private let counters = LoaderCounters()
+    private let keys: AWSKeyProviders
     private let thread = LoaderThread()
     private let lastJob = Atomic<UInt64>(0)
     private let clock: @Sendable () -> Int64
@@ -40,6 +42,7 @@ package final class CurlLoader: ImageLoading {
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
     ) throws(SetupError) {
         self.clock = clock
+        keys = AWSKeyProviders(proxy: configuration.proxy, counters: counters, clock: clock)
         let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
         guard let set = CurlHandleSet(idleConnections: settings.idleConnections) else {
             throw .libraryUnavailable
@@ -66,8 +69,25 @@ package final class CurlLoader: ImageLoading {
     package func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
+        guard let source = request.rule?.credentials.signature?.keys else {
+            return try await load(request, signedWith: nil, into: receiver)
+        }
+        let provider = keys.provider(of: source)
+        let keys = try await provider.current()
+        do throws(LoadError) {
+            return try await load(request, signedWith: keys, into: receiver)
+        } catch {
+            // S3 answers 400 where a token has expired.
+            if case .status(let status, _) = error, [400, 401, 403].contains(status) { provider.doubt(keys) }
+            throw error
+        }
+    }
+
+    private func load(
+        _ request: OriginRequest, signedWith keys: AWSKeys?, into receiver: any OriginReceiving
+    ) async throws(LoadError) -> LoadSummary {
         let id = lastJob.add(1, ordering: .relaxed).newValue
-        let job = LoadJob(id: id, request: request, receiver: receiver)
+        let job = LoadJob(id: id, request: request, keys: keys, receiver: receiver)
         // Weak, because a request that is stored would keep the loader's thread alive; a change that is lost
         // came too late.
         request.urgency.observe { [weak inbox] in _ = inbox?.post(.change(id, $0)) }

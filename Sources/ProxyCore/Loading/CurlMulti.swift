@@ -142,7 +142,7 @@ final class CurlMulti {
             return conclude(transfer, .failure(error))
         }
         let lines = fields.lines(
-            for: transfer.job.request, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
+            for: transfer.job, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
         let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
         guard let handle = CurlHandle(configuration: rules.configuration, endings: set.endings),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)

@@ -38,6 +38,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case unsupportedFormat(String)
     /// The body can't be converted as its origin rule demands.
     case unusable(RenderError)
+    /// There are no keys to sign the request with; which source has none and why, for the log.
+    case noKeys(String)
     /// `fetch.proxy` was not reached, or did not connect to the origin.
     indirect case atProxy(SourceURL.Origin, LoadError)
     /// The queue is full.

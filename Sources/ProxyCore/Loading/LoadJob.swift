@@ -11,6 +11,8 @@ final class LoadJob: Sendable {
     let id: UInt64
     /// The request for the origin.
     let request: OriginRequest
+    /// What the request is signed with, at the origin that it names.
+    let keys: AWSKeys?
     /// The receiver of the response.
     let receiver: any OriginReceiving
     /// Set before a cancellation is posted, so that a cancellation that overtakes its own job is not lost.
@@ -19,9 +21,10 @@ final class LoadJob: Sendable {
     /// Whether the caller has cancelled the fetch.
     var hasBeenCancelled: Bool { isCancelled.load(ordering: .acquiring) }
 
-    init(id: UInt64, request: OriginRequest, receiver: any OriginReceiving) {
+    init(id: UInt64, request: OriginRequest, keys: AWSKeys? = nil, receiver: any OriginReceiving) {
         self.id = id
         self.request = request
+        self.keys = keys
         self.receiver = receiver
     }
 }

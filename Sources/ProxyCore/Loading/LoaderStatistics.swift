@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The counters and the current state of a loader: the numbers behind `fetch_connections_total`,
+/// The counters and the current state of a loader: the numbers behind `fetch_connections_total`, `fetch_keys_total`,
 /// `fetch_inflight` and `fetch_queue`; the pipeline counts the other `fetch_` metrics.
 package struct LoaderStatistics: Sendable, Hashable {
     /// The number of fetches that hold a slot.
@@ -17,6 +17,11 @@ package struct LoaderStatistics: Sendable, Hashable {
     package internal(set) var newConnections = 0
     /// The number of requests sent again after a failure to connect.
     package internal(set) var retries = 0
+
+    /// How often a source of keys has given some.
+    package internal(set) var keyRefreshes = 0
+    /// How often it has given none.
+    package internal(set) var failedKeyRefreshes = 0
 
     /// All counters are 0.
     package init() {}

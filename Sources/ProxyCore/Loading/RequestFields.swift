@@ -44,10 +44,11 @@ struct RequestFields: Sendable {
     ///
     /// Fields of an origin rule are sent only to its origin.
     /// - Parameter hop: the URL of the hop; validators are sent only to the URL that they came from.
-    func lines(for request: OriginRequest, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
-        let isSigned = !isForeignOrigin && request.rule?.credentials.signature != nil
+    func lines(for job: LoadJob, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
+        let request = job.request
+        let isSigned = !isForeignOrigin && job.keys != nil
         if !isForeignOrigin, !isSigned, request.addsNoFields { return constantLines }
-        let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
+        let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule, job.keys))
         // libcurl omits the signature if another field authenticates.
         let signed: Set<String> = isSigned ? ["authorization", "x-amz-date"] : []
         let own = signed.union(special.map { $0.name.lowercased() })
@@ -63,9 +64,12 @@ struct RequestFields: Sendable {
             Self.line)
     }
 
-    private static func ruled(_ rule: OriginRule?) -> [HeaderField] {
+    private static func ruled(_ rule: OriginRule?, _ keys: AWSKeys?) -> [HeaderField] {
         guard let credentials = rule?.credentials else { return [] }
+        // libcurl signs every field that it is given.
+        let token = keys?.sessionToken.map { HeaderField(name: "x-amz-security-token", value: $0.text) }
         return credentials.fields.map { HeaderField(name: $0.name, value: $0.value.text) }
+            + (token.map { [$0] } ?? [])
     }
 
     private static func validators(_ request: OriginRequest) -> [HeaderField] {

@@ -79,7 +79,8 @@ extension Transfer {
         switch error {
         case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https", to: target)
         case .userInfo: .redirectForbidden("it has a user name or a password", to: target)
-        case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
+        case .unknownBucket, .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost,
+            .invalidPort,
             .malformed:
             .tooManyRedirects("a redirect's Location is no valid URL")
         }

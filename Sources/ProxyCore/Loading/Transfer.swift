@@ -165,7 +165,7 @@ final class Transfer {
         hop = Hop(rules.configuration)
     }
 
-    /// Whether a redirect has led to another origin than the requested one. It stays true after a redirect
+    /// Whether a redirect has led to another origin than the requested one, or out of its bucket. It stays true after a redirect
     /// back, because the other origin chose that target.
     private(set) var isForeignOrigin = false
 
@@ -202,7 +202,9 @@ final class Transfer {
         hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
         redirects += 1
         needsFreshConnection = false
-        if url.origin != job.request.url.origin { isForeignOrigin = true }
+        if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {
+            isForeignOrigin = true
+        }
     }
 
     /// Repeats the same hop on a new connection.

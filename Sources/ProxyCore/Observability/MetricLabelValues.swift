@@ -33,7 +33,7 @@ package enum Metric {
     /// How a fetch ended.
     package enum Fetch: Int, CaseIterable, MetricLabels {
         case ok, notModified, notFound, status, notAnImage, tooLarge, timeout, unreachable, tls, redirects
-        case forbidden, incomplete, queue, storage, cancelled
+        case forbidden, incomplete, queue, storage, cancelled, keys
 
         package static var names: [String] { ["outcome"] }
     }

@@ -33,6 +33,7 @@ package final class Metrics: Sendable {
     package let fetchPhase: MetricHistogram<Metric.Phase>
     package let fetchBytes: MetricCounter<NoLabels>
     package let fetchConnections: MetricReading
+    package let fetchKeys: MetricReading
     package let fetchesInFlight: MetricReading
     package let fetchQueue: MetricReading
 
@@ -98,6 +99,10 @@ package final class Metrics: Sendable {
             "fetch_connections_total",
             "Connections to origins: opened, reused, or closed because of unexpected bytes.",
             labels: ["use"])
+        fetchKeys = make.readCounter(
+            "fetch_keys_total",
+            "How often files or services were asked for keys to sign requests with, by outcome: ok, failed.",
+            labels: ["outcome"])
         fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins in progress.")
         fetchQueue = make.gauge("fetch_queue", "Fetches waiting for a slot.")
         transforms = make.counter("transform_total", "Transforms, by format written and outcome.")

@@ -15,8 +15,8 @@ package struct OriginCredentials: Sendable {
     package struct Signature: Sendable {
         /// The providers, region and service, as libcurl expects them.
         package let scope: String
-        /// The key's name and the key, joined by a colon.
-        package let key: Secret
+        /// Where the keys come from.
+        package let keys: AWSKeySource
     }
 
     /// The fields of the rule, including its `Authorization`.
@@ -36,11 +36,9 @@ package struct OriginCredentials: Sendable {
         }
         do throws(OriginRuleError.Reason) {
             try Self.add(rule.auth, secrets, to: &fields)
-            signature = try Self.signature(rule.auth, secrets)
+            signature = try Self.signature(rule, secrets)
         } catch {
-            var reason = error
-            reason.key = "auth"
-            throw reason
+            throw .init(error.text, at: error.key.map { "auth." + $0 } ?? "auth")
         }
         self.fields = fields
     }
@@ -79,19 +77,21 @@ package struct OriginCredentials: Sendable {
     }
 
     private static func signature(
-        _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader
+        _ rule: OriginRuleConfiguration, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Signature? {
-        guard case .awsSigV4(let credentials) = auth else { return nil }
-        for (name, text) in [("region", credentials.region), ("service", credentials.service)] {
+        guard case .awsSigV4(let credentials) = rule.auth else { return nil }
+        // The keys of the environment and of AWS' services, and their session tokens, are not for Google.
+        guard !rule.isGoogle || credentials.accessKey != nil else {
+            throw .init("expected a value: a bucket of gs:// has keys of its own", at: "accessKey")
+        }
+        let region = try rule.region(secrets)
+        for (name, text) in [("region", region), ("service", credentials.service)] {
             guard !text.isEmpty,
                 text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && (0x21...0x7E).contains($0) })
-            else { throw OriginRuleError.Reason("\(name) must be a word without colons") }
+            else { throw .init("expected a word without colons", at: name) }
         }
-        let name = try value(credentials.accessKey, of: "accessKey", secrets)
-        let key = try hidden(credentials.secretKey, "secretKey", secrets)
-        return Signature(
-            scope: "aws:amz:\(credentials.region):\(credentials.service)",
-            key: Secret("\(name.text):\(key.text)"))
+        let keys = AWSKeySettings(settings: credentials, region: region, secrets: secrets)
+        return Signature(scope: "aws:amz:\(region):\(credentials.service)", keys: try keys.source())
     }
 
     /// A secret that the configuration must not contain itself.
@@ -99,12 +99,15 @@ package struct OriginCredentials: Sendable {
         _ text: ConfiguredText, _ name: String, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Secret {
         guard !text.isLiteral else {
-            throw OriginRuleError.Reason(
-                "\(name) is read from a file or credential, never from the configuration; "
-                    + #"write {"file": "/path"} or {"credential": "name"}"#)
+            throw OriginRuleError.Reason("\(name) \(onlyByReference)")
         }
         return try value(text, of: name, secrets)
     }
+
+    /// What is wrong with a secret in the configuration.
+    static let onlyByReference =
+        "is read from a file or credential, never from the configuration; "
+        + #"write {"file": "/path"} or {"credential": "name"}"#
 
     private static func value(
         _ text: ConfiguredText, of name: String, _ secrets: SecretReader

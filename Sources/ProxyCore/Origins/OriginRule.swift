@@ -26,6 +26,8 @@ package final class OriginRule: Sendable {
     /// Whether bodies are base64 of the picture.
     package let decodesBase64: Bool
 
+    /// Whether the rule is about a bucket.
+    private let isBucket: Bool
     private let patterns: [URLPattern]
     private let rewrite: URLRewrite?
     private let filter: QueryFilter
@@ -39,20 +41,24 @@ package final class OriginRule: Sendable {
 
     /// Checks a rule and reads its secrets.
     init(
-        _ configuration: OriginRuleConfiguration, at index: Int, secrets: SecretReader
+        _ configuration: OriginRuleConfiguration, at index: Int, secrets: SecretReader,
+        buckets: Buckets = .none
     ) throws(OriginRuleError) {
         let check = OriginRuleCheck(index: index)
         self.index = index
         try check.bounds(configuration)
         if !secrets.isChecking { try check.files(configuration) }
-        patterns = try check.patterns(configuration.match)
+        isBucket = configuration.bucket != nil
+        patterns = try check.patterns(configuration, secrets, buckets)
         let forwarding: ImageOptions = configuration.cookies == .forward ? .handleCookies : []
         options = try check.options(configuration.options).union(forwarding)
         credentials = try check.reading("requestHeaders") { () throws(OriginRuleError.Reason) in
             try OriginCredentials(configuration, secrets: secrets)
         }
         rewrite = try configuration.rewrite.map { (value) throws(OriginRuleError) in
-            try check.reading("rewrite") { () throws(OriginRuleError.Reason) in try URLRewrite(value) }
+            try check.reading("rewrite") { () throws(OriginRuleError.Reason) in
+                try URLRewrite(value, buckets: buckets)
+            }
         }
         filter = try check.reading("cacheKey.dropQuery") { () throws(OriginRuleError.Reason) in
             try QueryFilter(dropping: configuration.cacheKey?.dropQuery ?? [])
@@ -85,6 +91,11 @@ package final class OriginRule: Sendable {
     package func target(of url: SourceURL) -> SourceURL? {
         guard let rewrite else { return url }
         return rewrite.target(of: url)
+    }
+
+    /// Whether the rule is about a bucket, and a URL lies outside it, although maybe at the same origin.
+    package func isOutsideBucket(_ url: SourceURL) -> Bool {
+        isBucket && !matches(URLCandidate(url))
     }
 
     /// Whether a redirect may lead to `url` because the rule itself rewrites sources to there.

@@ -27,13 +27,24 @@ struct OriginRuleCheck {
         }
     }
 
-    /// Parses the patterns; at least one is required.
-    func patterns(_ texts: [String]) throws(OriginRuleError) -> [URLPattern] {
-        guard !texts.isEmpty else { throw failure("match", "expected at least one URL pattern") }
+    /// Parses the patterns; at least one, or a bucket, is required.
+    func patterns(
+        _ rule: OriginRuleConfiguration, _ secrets: SecretReader, _ buckets: Buckets
+    ) throws(OriginRuleError) -> [URLPattern] {
+        let bucket = try reading("bucket") { () throws(OriginRuleError.Reason) in
+            try rule.resolvedBucket(secrets)
+        }
+        guard bucket == nil || rule.match.isEmpty else {
+            throw failure("match", "a rule has either match or bucket, not both")
+        }
+        let texts = bucket?.patterns ?? rule.match
+        guard !texts.isEmpty else {
+            throw failure("match", "expected at least one URL pattern, or a bucket instead")
+        }
         var patterns: [URLPattern] = []
         for text in texts {
             do throws(URLPattern.Invalid) {
-                patterns.append(try URLPattern(text))
+                patterns += try buckets.patterns(text)
             } catch {
                 throw failure("match", "\"\(text)\" is not allowed: \(error.reason)")
             }

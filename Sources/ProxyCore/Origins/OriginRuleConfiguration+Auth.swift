@@ -15,14 +15,84 @@ extension OriginRuleConfiguration {
 
     /// The parameters of AWS Signature Version 4.
     package struct AWSCredentials: Sendable, Hashable {
-        /// Such as `eu-central-1`.
-        package var region: String
+        /// Such as `eu-central-1`; empty for the bucket's, or the environment's.
+        package var region = ""
         /// Such as `s3`.
-        package var service: String
+        package var service = "s3"
         /// The key's name.
-        package var accessKey: ConfiguredText
+        package var accessKey: ConfiguredText?
         /// The key.
-        package var secretKey: ConfiguredText
+        package var secretKey: ConfiguredText?
+        /// What goes with a temporary key.
+        package var sessionToken: ConfiguredText?
+        /// A role that a token of the platform proves.
+        package var webIdentity: WebIdentity?
+        /// The keys of the container, of its platform's service.
+        package var container: Container?
+        /// The keys of the virtual machine's role, of its metadata service.
+        package var instanceMetadata: InstanceMetadata?
+
+        /// Creates credentials that the environment describes.
+        package init() {}
+    }
+
+    /// A role, and the file with the token that proves it.
+    package struct WebIdentity: SettingObject {
+        package var roleARN: String?
+        package var tokenFile: String?
+        package var sessionName: String?
+        package var endpoint: String?
+
+        /// Creates one that the environment describes.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("AssumeRoleWithWebIdentity.") {
+            Setting("roleARN", \.roleARN, "The role; `AWS_ROLE_ARN` if omitted.")
+            Setting(
+                "tokenFile", \.tokenFile,
+                "The file that the platform renews; `AWS_WEB_IDENTITY_TOKEN_FILE` if omitted.")
+            Setting("sessionName", \.sessionName, "`AWS_ROLE_SESSION_NAME`, or `imageproxyd`, if omitted.")
+            Setting(
+                "endpoint", \.endpoint,
+                "The URL of STS; `AWS_ENDPOINT_URL_STS`, or that of the region, if omitted.")
+        }
+    }
+
+    /// The service that gives a container its keys.
+    package struct Container: SettingObject {
+        package var url: String?
+        package var tokenFile: String?
+
+        /// Creates one that the environment describes.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("The credentials of a container.") {
+            Setting(
+                "url", \.url,
+                """
+                The service; `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or `AWS_CONTAINER_CREDENTIALS_FULL_URI` if omitted.
+                """)
+            Setting(
+                "tokenFile", \.tokenFile,
+                """
+                The file with the value of `Authorization`; `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE` or
+                `AWS_CONTAINER_AUTHORIZATION_TOKEN` if omitted.
+                """)
+        }
+    }
+
+    /// The metadata service of a virtual machine.
+    package struct InstanceMetadata: SettingObject {
+        package var endpoint: String?
+
+        /// Creates one that the environment describes.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("The credentials of a virtual machine.") {
+            Setting(
+                "endpoint", \.endpoint,
+                "The service; `AWS_EC2_METADATA_SERVICE_ENDPOINT`, or `http://169.254.169.254/`, if omitted.")
+        }
     }
 }
 
@@ -85,15 +155,14 @@ extension JSONValue {
 }
 
 extension OriginRuleConfiguration.AWSCredentials: SettingObject {
-    /// Creates credentials without a key.
-    package init() {
-        self.init(region: "", service: "s3", accessKey: .literal(""), secretKey: .literal(""))
-    }
-
     package static let settings = SettingTable<Self>("AWS Signature Version 4.") {
-        Setting("region", \.region, isRequired: true, "Such as `eu-central-1`.")
+        Setting("region", \.region, "Such as `eu-central-1`.")
         Setting("service", \.service, "Such as `s3`.")
-        Setting("accessKey", \.accessKey, isRequired: true, "The key's name.")
-        Setting("secretKey", \.secretKey, isRequired: true, "The key.")
+        Setting("accessKey", \.accessKey, "The key's name.")
+        Setting("secretKey", \.secretKey, "The key.")
+        Setting("sessionToken", \.sessionToken, "What goes with a temporary key.")
+        Setting("webIdentity", \.webIdentity, "A role that a token of the platform proves.")
+        Setting("container", \.container, "The service that gives a container its keys.")
+        Setting("instanceMetadata", \.instanceMetadata, "The metadata service of a virtual machine.")
     }
 }

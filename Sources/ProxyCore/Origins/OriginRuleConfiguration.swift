@@ -9,6 +9,7 @@ package import Primitives
 /// member has the same value as without a rule. Secrets are named here, never contained.
 package struct OriginRuleConfiguration: SettingObject {
     package var match: [String] = []
+    package var bucket: Bucket?
     package var options: [String] = []
     package var requestHeaders: [String: ConfiguredText] = [:]
     package var rewrite: Rewrite?
@@ -54,6 +55,13 @@ package struct OriginRuleConfiguration: SettingObject {
             stays in the host. Matching never backtracks beyond the last `*`. See [how patterns are
             compared](#how-patterns-are-compared)
             """)
+        Setting(
+            "bucket", \.bucket,
+            """
+            in place of `match`: `{"url": "s3://name/", "region": "…", "endpoint": "https://…", "pathStyle": true}`, a bucket
+            of an object store, whose objects are then sources, as `s3://name/key` or `gs://name/key`. See
+            [object stores](object-stores.md)
+            """)
         Setting("options", \.options.texts, "names of options that every request for these sources gets")
         Setting(
             "requestHeaders", \.requestHeaders,
@@ -71,9 +79,11 @@ package struct OriginRuleConfiguration: SettingObject {
             "auth", \.auth,
             """
             `{"type": "basic", "user": "…", "password": S}`, `{"type": "bearer", "token": S}` or `{"type": "awsSigV4",
-            "region": "…", "service": "s3", "accessKey": …, "secretKey": S}`, where S is a file or a credential, never text.
-            libcurl signs; the request uses the URL in the form that AWS signs (the same resource). Services other than
-            `s3` encode paths twice, so their paths may contain only unreserved characters
+            "region": "…", "service": "s3", "accessKey": …, "secretKey": S, "sessionToken": S}`, where S is a file or a
+            credential, never text; instead of keys, `webIdentity`, `container` or `instanceMetadata` says [where AWS has
+            them](object-stores.md#where-keys-come-from). libcurl signs; the request uses the URL in the form that AWS signs
+            (the same resource). Services other than `s3` encode paths twice, so their paths may contain only unreserved
+            characters
             """)
         Setting(
             "cookies", \.cookies,
@@ -143,6 +153,25 @@ package struct OriginRuleConfiguration: SettingObject {
 }
 
 extension OriginRuleConfiguration {
+    /// A bucket of an object store.
+    package struct Bucket: SettingObject {
+        package var url = ""
+        package var region: String?
+        package var endpoint: String?
+        package var pathStyle: Bool?
+
+        /// Creates a bucket without a name, which is invalid.
+        package init() {}
+
+        package static let settings = SettingTable<Self>("A bucket of an object store.") {
+            Setting(
+                "url", \.url, isRequired: true, "`s3://name/` or `gs://name/`; `*` is any name.")
+            Setting("region", \.region, "The region of an S3 store.")
+            Setting("endpoint", \.endpoint, "The URL of the store.")
+            Setting("pathStyle", \.pathStyle, "Whether the bucket is a folder, and not a part of the host.")
+        }
+    }
+
     /// Replaces a prefix of the URL by another for the fetch.
     package struct Rewrite: SettingObject {
         package var from: String

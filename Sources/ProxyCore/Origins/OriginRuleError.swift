@@ -10,11 +10,11 @@ package struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertib
     package let reason: String
 
     /// Why a member is invalid, thrown to a caller that knows the rule and the member.
-    struct Reason: Error {
-        let text: String
+    package struct Reason: Error {
+        package let text: String
         /// The member, if it differs from the one that the caller knows.
         var key: String?
-        init(_ text: String) { self.text = text }
+        package init(_ text: String, at key: String? = nil) { (self.text, self.key) = (text, key) }
     }
 
     /// Path and reason.

@@ -8,20 +8,23 @@ package struct AmbiguousURLError: Error, Sendable, Hashable {}
 /// The table of origin rules (SDWebImage's options processor); the first rule that matches a source applies.
 package struct OriginRules: Sendable, Hashable {
     private let rules: [OriginRule]
+    /// The buckets that the rules are about.
+    package let buckets: Buckets
 
     /// No rules.
     package static let none = OriginRules()
 
-    private init() { rules = [] }
+    private init() { (rules, buckets) = ([], .none) }
 
     /// Checks all rules and reads their secrets.
     /// - Throws: the error of the first invalid rule, with its index.
     package init(
         _ configurations: [OriginRuleConfiguration], secrets: SecretReader
     ) throws(OriginRuleError) {
+        buckets = Buckets(configurations, secrets: secrets)
         var rules: [OriginRule] = []
         for (index, configuration) in configurations.enumerated() {
-            rules.append(try OriginRule(configuration, at: index, secrets: secrets))
+            rules.append(try OriginRule(configuration, at: index, secrets: secrets, buckets: buckets))
         }
         self.rules = rules
     }
@@ -30,9 +33,10 @@ package struct OriginRules: Sendable, Hashable {
     package static func problems(
         of configurations: [OriginRuleConfiguration], secrets: SecretReader
     ) -> [OriginRuleError] {
-        configurations.enumerated().compactMap { index, configuration in
+        let buckets = Buckets(configurations, secrets: secrets)
+        return configurations.enumerated().compactMap { index, configuration in
             do throws(OriginRuleError) {
-                _ = try OriginRule(configuration, at: index, secrets: secrets)
+                _ = try OriginRule(configuration, at: index, secrets: secrets, buckets: buckets)
                 return nil
             } catch {
                 return error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A text that is never printed: descriptions show only that it exists.
-package struct Secret: Sendable {
+package struct Secret: Sendable, Hashable {
     /// The text itself, for sending.
     package let text: String
 

@@ -4,25 +4,30 @@ import Primitives
 
 /// Reads the texts that the configuration refers to.
 package struct SecretReader: Sendable {
-    /// The size of the largest secret file.
-    private static let maxBytes = ByteCount.kibibytes(64)
-
     private let credentialsDirectory: String?
+    /// The variables that AWS' tools read.
+    private let environment: [String: String]
     /// Whether secrets are not read.
     let isChecking: Bool
     /// Whether credentials are not read.
     private let skipsCredentials: Bool
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
-    /// - Parameter skipsCredentials: whether credentials are not read, for a check outside the unit.
-    package init(credentialsDirectory: String?, skipsCredentials: Bool = false) {
+    /// - Parameters:
+    ///   - environment: what AWS' tools would read from it.
+    ///   - skipsCredentials: whether credentials are not read, for a check outside the unit.
+    package init(
+        credentialsDirectory: String?, environment: [String: String] = [:], skipsCredentials: Bool = false
+    ) {
         self.credentialsDirectory = credentialsDirectory
+        self.environment = environment
         self.skipsCredentials = skipsCredentials
         isChecking = false
     }
 
     private init() {
         credentialsDirectory = nil
+        environment = [:]
         skipsCredentials = true
         isChecking = true
     }
@@ -30,14 +35,24 @@ package struct SecretReader: Sendable {
     /// Reads nothing: for a check of the configuration by a user who may not read the secrets.
     package static let checking = SecretReader()
 
+    /// The value of a variable; nil if it is empty.
+    func variable(_ name: String) -> String? {
+        environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// Returns the text, or throws why it can't be read; the reason names the file, never its content.
     func read(_ text: ConfiguredText) throws(OriginRuleError.Reason) -> Secret {
+        try place(of: text).read()
+    }
+
+    /// Returns where the text is, after it has been read once.
+    func place(of text: ConfiguredText) throws(OriginRuleError.Reason) -> SecretPlace {
         switch text {
-        case .literal(let text): return Secret(text)
-        case .file(let path): return try read(path: path)
+        case .literal(let text): return .text(Secret(text))
+        case .file(let path): return try place(at: path)
         case .credential(let name):
-            guard let path = try path(ofCredential: name) else { return Secret("unread") }
-            return try read(path: path)
+            guard let path = try path(ofCredential: name) else { return .text(Secret("unread")) }
+            return try place(at: path)
         }
     }
 
@@ -53,20 +68,14 @@ package struct SecretReader: Sendable {
         return credentialsDirectory + "/" + name
     }
 
-    private func read(path: String) throws(OriginRuleError.Reason) -> Secret {
+    /// The place of a file, after it has been read once.
+    func place(at path: String) throws(OriginRuleError.Reason) -> SecretPlace {
         guard path.hasPrefix("/") else {
             throw OriginRuleError.Reason("\"\(path)\" is no absolute path")
         }
-        guard !isChecking else { return Secret("unread") }
-        let bytes = try Self.contents(of: path, maxBytes: Self.maxBytes)
-        guard !bytes.isEmpty else { throw OriginRuleError.Reason("\(path) is empty") }
-        var content = bytes[...]
-        if content.last == UInt8(ascii: "\n") { content.removeLast() }
-        if content.last == UInt8(ascii: "\r") { content.removeLast() }
-        guard !content.isEmpty, let text = String(validating: content, as: UTF8.self) else {
-            throw OriginRuleError.Reason("\(path) holds no text")
-        }
-        return Secret(text)
+        guard !isChecking else { return .text(Secret("unread")) }
+        _ = try SecretPlace.file(path).read()
+        return .file(path)
     }
 
     /// Returns the content of a regular file; reading a pipe or a device could block.

@@ -7,9 +7,11 @@ struct URLRewrite: Sendable {
     private let from: String
     private let to: SourceURL
 
-    init(_ configuration: OriginRuleConfiguration.Rewrite) throws(OriginRuleError.Reason) {
-        from = try Self.prefix(configuration.from).normalized
-        to = try Self.prefix(configuration.to)
+    init(
+        _ configuration: OriginRuleConfiguration.Rewrite, buckets: Buckets = .none
+    ) throws(OriginRuleError.Reason) {
+        from = try Self.prefix(configuration.from, buckets).normalized
+        to = try Self.prefix(configuration.to, buckets)
     }
 
     /// The URL that `url` is fetched from; nil if that would be invalid. A URL without the prefix is
@@ -38,8 +40,12 @@ struct URLRewrite: Sendable {
 
     /// Parses a URL whose path ends in a slash, so that it matches no host or folder that only begins with
     /// the same text.
-    private static func prefix(_ text: String) throws(OriginRuleError.Reason) -> SourceURL {
-        guard let url = try? SourceURL(parsing: text), url.query == nil, url.path.hasSuffix("/") else {
+    private static func prefix(
+        _ text: String, _ buckets: Buckets
+    ) throws(OriginRuleError.Reason) -> SourceURL {
+        guard let url = try? SourceURL(parsing: buckets.resolved(text)), url.query == nil,
+            url.path.hasSuffix("/")
+        else {
             throw OriginRuleError.Reason("\"\(text)\" is no absolute URL that ends in a slash")
         }
         return url

@@ -44,6 +44,9 @@ package final class ImagePipeline: Sendable {
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>
 
+    /// The buckets that sources may name.
+    package var buckets: Buckets { configuration.origins.buckets }
+
     /// What the pipeline itself must know of the configuration.
     package struct Configuration: Sendable {
         /// Most bytes of an original.

@@ -83,6 +83,7 @@ extension PipelineError {
         case .notAnImage(let why): self = Self.notAnImage.explained(why, at: hop)
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
+        case .noKeys(let text): self = Self.noKeys.because(reason(text))
         case .atProxy(_, let error):
             let failure = PipelineError(error, at: hop)
             self = failure.because(reason("fetch.proxy: \(failure.reason.text)"))

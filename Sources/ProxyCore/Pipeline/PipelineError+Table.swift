@@ -160,6 +160,10 @@ extension PipelineError {
         origin: .unknown, fetch: .timeout,
         detail: "fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed")
 
+    /// The daemon has no valid keys for the origin.
+    static let noKeys = PipelineError(
+        502, "upstream_credentials", "There are no valid keys for the origin", cause: .daemon, fetch: .keys)
+
     // MARK: - The daemon
 
     private static let breakerOpen = PipelineError(

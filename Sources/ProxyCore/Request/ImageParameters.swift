@@ -8,6 +8,8 @@ import URLs
 /// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
+    /// The buckets that `url` may name.
+    let buckets: Buckets
     var delivery = Delivery()
     /// The same of a preset, which the operator wrote.
     var presetDelivery = Delivery()
@@ -42,7 +44,7 @@ struct ImageParameters {
             guard parameters.url == nil else {
                 throw .invalidParameter(name: "url", position: 0, reason: "only without 'url64'")
             }
-            parameters.url = try sourceURL(value)
+            parameters.url = try sourceURL(value, parameters.buckets)
         },
         "url64": { (parameters, value) throws(ImageRequestError) in
             guard let bytes = Base64.decodeURL(value.utf8),
@@ -54,7 +56,7 @@ struct ImageParameters {
             guard parameters.url == nil else {
                 throw .invalidParameter(name: "url64", position: 0, reason: "only without 'url'")
             }
-            parameters.url = try sourceURL(text)
+            parameters.url = try sourceURL(text, parameters.buckets)
         },
         // Its parameters are read before the request's own.
         "preset": { (_, _) throws(ImageRequestError) in },
@@ -127,9 +129,16 @@ struct ImageParameters {
             || animation != nil || maxBytes != nil
     }
 
-    private static func sourceURL(_ value: String) throws(ImageRequestError) -> SourceURL {
+    /// The parameters of a request that names none.
+    init(buckets: Buckets) {
+        self.buckets = buckets
+    }
+
+    private static func sourceURL(
+        _ value: String, _ buckets: Buckets
+    ) throws(ImageRequestError) -> SourceURL {
         do throws(SourceURLError) {
-            return try SourceURL(parsing: value)
+            return try buckets.url(value)
         } catch {
             throw ImageRequestError(error, in: value)
         }

@@ -29,6 +29,7 @@ extension ImageRequestError {
     private static func complaint(about error: SourceURLError, in text: String) -> String {
         switch error {
         case .unsupportedScheme: "only http and https are supported"
+        case .unknownBucket(let bucket): "no rule of the setting origins has the bucket '\(bucket.excerpt)'"
         case .forbiddenCharacter(let position): complaint(aboutCharacterAt: position, of: text)
         case .tooLong: "longer than \(SourceURL.maxBytes) bytes"
         case .notAbsolute where isEncodedTwice(text):

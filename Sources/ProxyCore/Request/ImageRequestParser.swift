@@ -200,7 +200,7 @@ package final class ImageRequestParser: Sendable {
     private func parseInformation(
         _ query: QueryString, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> ImageRequest {
-        var parameters = ImageParameters()
+        var parameters = ImageParameters(buckets: policy.buckets)
         for item in query.items {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
                 throw .unknownParameter(
@@ -234,8 +234,10 @@ package final class ImageRequestParser: Sendable {
     package func allows(_ url: SourceURL) -> Bool { policy.sources.allows(url) }
 
     /// Reads a source on its own; nil when neither parameter is given.
-    package static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
-        var parameters = ImageParameters()
+    package static func source(
+        url: String?, url64: String?, buckets: Buckets
+    ) throws(ImageRequestError) -> SourceURL? {
+        var parameters = ImageParameters(buckets: buckets)
         for (name, value) in [("url", url), ("url64", url64)] {
             if let value { try ImageParameters.readers[name]?(&parameters, value) }
         }
@@ -243,15 +245,17 @@ package final class ImageRequestParser: Sendable {
     }
 
     /// The source of a target that was refused, for the log; nil where it has no valid one.
-    package static func source(ofRefused target: [UInt8]) -> SourceURL? {
+    package func source(ofRefused target: [UInt8]) -> SourceURL? {
         // Lost: what is wrong with the path, the query or the URL; the client's answer says it.
         guard let target = try? PathForm.query(of: target),
             let mark = target.firstIndex(of: UInt8(ascii: "?")),
-            let items = try? QueryString(parsing: target[(mark + 1)...], knowing: parameterNames.contains)
-                .items
+            let items = try? QueryString(
+                parsing: target[(mark + 1)...], knowing: Self.parameterNames.contains
+            )
+            .items
         else { return nil }
         let values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
-        return try? source(url: values["url"], url64: values["url64"])
+        return try? Self.source(url: values["url"], url64: values["url64"], buckets: policy.buckets)
     }
 
     /// The names of all parameters, `sig` included.
@@ -266,7 +270,7 @@ package final class ImageRequestParser: Sendable {
     /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
     /// - Parameter followsHints: whether clients' screens count.
     package func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
-        var parameters = ImageParameters()
+        var parameters = ImageParameters(buckets: policy.buckets)
         var problems: [ImageRequestError] = []
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
             do throws(ImageRequestError) {
@@ -301,7 +305,7 @@ package final class ImageRequestParser: Sendable {
     }
 
     private func parameters(of query: QueryString) throws(ImageRequestError) -> ImageParameters {
-        var parameters = ImageParameters()
+        var parameters = ImageParameters(buckets: policy.buckets)
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
                 throw .invalidParameter(

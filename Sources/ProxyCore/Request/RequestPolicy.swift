@@ -9,6 +9,8 @@ package import URLs
 package struct RequestPolicy: Sendable {
     /// The allowed sources.
     package var sources: SourcePolicy
+    /// The buckets that sources may name.
+    package var buckets = Buckets.none
     /// The rules for sources.
     package var origins = OriginRules.none
     /// The requests that need a signature.

@@ -13,11 +13,11 @@ package struct SourcePolicy: Sendable, Hashable {
 
     /// Parses patterns; an empty list allows every source.
     /// - Throws: the first invalid pattern, with the reason.
-    package init(patterns: [String]) throws(SourcePolicyError) {
+    package init(patterns: [String], buckets: Buckets = .none) throws(SourcePolicyError) {
         var parsed: [URLPattern] = []
         for (index, text) in patterns.enumerated() {
             do throws(URLPattern.Invalid) {
-                parsed.append(try URLPattern(text))
+                parsed += try buckets.patterns(text)
             } catch {
                 throw SourcePolicyError(index: index, reason: error.reason)
             }

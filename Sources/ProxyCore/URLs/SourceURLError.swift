@@ -8,6 +8,8 @@ package enum SourceURLError: Error, Sendable, Hashable {
     case notAbsolute
     /// A scheme other than `http` and `https`; carries it in lower case.
     case unsupportedScheme(String)
+    /// A bucket that the configuration does not name; carries it as `s3://name/`.
+    case unknownBucket(String)
     /// A user name or password before the host.
     case userInfo
     /// A space or control character; carries its offset in bytes.

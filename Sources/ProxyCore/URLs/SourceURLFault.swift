@@ -9,7 +9,7 @@ package enum SourceURLFault {
         switch error {
         case .forbiddenCharacter(let position): return position
         case .tooLong: return min(text.utf8.count, SourceURL.maxBytes)
-        case .notAbsolute, .unsupportedScheme, .malformed: return 0
+        case .notAbsolute, .unsupportedScheme, .unknownBucket, .malformed: return 0
         case .userInfo: return authority.lowerBound
         case .nonASCIIHost: return first(in: text, authority) { $0 >= 0x80 } ?? authority.lowerBound
         case .invalidHost: return hostFault(in: text, authority)

@@ -52,6 +52,41 @@ struct CheckConfigTests {
         #expect(outcome.errors.contains(": fetch.headers.\(name): \(problem)"), "\(outcome.errors)")
     }
 
+    @Test(
+        "check-config reports what is wrong with a bucket and with its keys",
+        arguments: [
+            (#""bucket": {"url": "s3://a/b"}"#, "origins.0.bucket: a bucket is written s3://name/"),
+            (
+                #""bucket": {"url": "s3://a/"}"#,
+                "origins.0.bucket: region: expected a value, here or in AWS_REGION"
+            ),
+            (#""bucket": {"url": "s3://a/", "zone": "x"}"#, "origins.0.bucket.zone: unknown key"),
+            (
+                #""match": "s3://a/*""#,
+                "origins.0.match: \"s3://a/*\" is not allowed: no rule of origins has the bucket s3://a/"
+            ),
+            (
+                #""match": "https://a/*", "auth": {"type": "awsSigV4", "accessKey": "a", "container": {}}"#,
+                "origins.0.auth.container: accessKey or container, not both"
+            ),
+            (
+                #"""
+                "bucket": {"url": "gs://a/"},
+                "auth": {"type": "awsSigV4", "accessKey": "a", "secretKey": {"file": "/none"}}
+                """#, "origins.0.auth.secretKey: /none can't be read: No such file or directory"
+            ),
+            (
+                #""bucket": {"url": "s3://a/", "region": "r"}, "auth": {"type": "awsSigV4", "webIdentity": {}}"#,
+                "origins.0.auth.webIdentity.roleARN: expected a value, here or in AWS_ROLE_ARN"
+            ),
+        ])
+    func buckets(rule: String, problem: String) async throws {
+        let outcome = try await check("{\"origins\": [{\(rule)}]}")
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
+    }
+
     @Test("check-config reports a folder of earlier entries that can't be read")
     func readOnlyFolder() async throws {
         let paths = "[\"\(folder.path)\", \"/nonexistent\"]"

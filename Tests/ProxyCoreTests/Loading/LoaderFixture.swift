@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Loading
+@testable import Origins
 @testable import Primitives
 @testable import URLs
 
@@ -56,6 +57,34 @@ struct LoaderFixture {
     @discardableResult
     func load(absolute url: String) async throws -> LoadSummary {
         try await loader.load(OriginRequest(url: SourceURL(parsing: url)), into: CollectingReceiver())
+    }
+}
+
+/// Fetches by a rule.
+extension LoaderFixture {
+    /// Fetches a path of the origin with a rule.
+    @discardableResult
+    func load(
+        _ path: String, into receiver: CollectingReceiver = CollectingReceiver(), absolutely: Bool = false,
+        by change: (inout OriginRuleConfiguration) -> Void
+    ) async throws -> LoadSummary {
+        let url = try SourceURL(parsing: absolutely ? path : origin.url(path))
+        return try await loader.load(OriginRequest(url: url, rule: Self.rule(change)), into: receiver)
+    }
+
+    @discardableResult
+    func load(
+        absolute url: String, by change: (inout OriginRuleConfiguration) -> Void
+    ) async throws -> LoadSummary {
+        try await load(url, absolutely: true, by: change)
+    }
+
+    /// A rule for all sources.
+    static func rule(_ change: (inout OriginRuleConfiguration) -> Void) throws -> OriginRule {
+        var configuration = OriginRuleConfiguration()
+        configuration.match = ["*://*"]
+        change(&configuration)
+        return try OriginRule(configuration, at: 0, secrets: SecretReader(credentialsDirectory: nil))
     }
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Origins
+import Primitives
+import URLs
+
+/// Asks a source for keys. Blocking: a few seconds at most for each request.
+struct AWSKeyRequest {
+    let source: AWSKeySource
+    /// `fetch.proxy`; metadata services are never asked through it.
+    let proxy: String
+
+    /// The source's name, for the log.
+    var name: String {
+        switch source {
+        case .keys: "accessKey and secretKey"
+        case .webIdentity: "webIdentity"
+        case .container: "container"
+        case .instanceMetadata: "instanceMetadata"
+        }
+    }
+
+    /// Returns the keys as they are now.
+    func run() throws(AWSKeyFailure) -> AWSKeys {
+        switch source {
+        case .keys(let name, let key, let token):
+            return AWSKeys(name: try read(name), key: try read(key), sessionToken: try token.map(read))
+        case .webIdentity(let identity): return try assumeRole(identity)
+        case .container(let url, let authorization):
+            let lines = try authorization.map(read).map { ["Authorization: \($0.text)"] } ?? []
+            return try AWSKeys(json: Self.body(of: ServiceExchange(url: url, lines: lines)))
+        case .instanceMetadata(let endpoint): return try keys(at: endpoint)
+        }
+    }
+
+    // MARK: - AssumeRoleWithWebIdentity
+
+    private func assumeRole(_ identity: AWSKeySource.WebIdentity) throws(AWSKeyFailure) -> AWSKeys {
+        let parameters = [
+            ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"),
+            ("RoleArn", identity.roleARN), ("RoleSessionName", identity.sessionName),
+            ("WebIdentityToken", try read(identity.token).text),
+        ]
+        let form = parameters.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
+        let exchange = ServiceExchange(
+            method: "POST", url: identity.endpoint, lines: ["Accept: text/xml"], form: form, proxy: proxy)
+        return try AWSKeys(xml: Self.body(of: exchange))
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let bytes = text.utf8.flatMap { URLPath.isUnreserved($0) ? [$0] : URLPath.escape(of: $0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: - The metadata service of a virtual machine
+
+    /// The lifetime of the token that each call of the service needs, in seconds; it is used at once.
+    private static let sessionLifetime = 60
+    private static let maxRole = 256
+
+    private func keys(at endpoint: SourceURL) throws(AWSKeyFailure) -> AWSKeys {
+        let session = try Self.text(
+            of: ServiceExchange(
+                method: "PUT", url: Self.url(endpoint, "latest/api/token"),
+                lines: ["X-aws-ec2-metadata-token-ttl-seconds: \(Self.sessionLifetime)"]))
+        guard !session.isEmpty, FieldSyntax.isValue(session) else {
+            throw AWSKeyFailure("its session token is none")
+        }
+        let lines = ["X-aws-ec2-metadata-token: \(session)"]
+        let folder = "latest/meta-data/iam/security-credentials/"
+        let role = try Self.text(of: ServiceExchange(url: Self.url(endpoint, folder), lines: lines))
+            .prefix { $0 != "\n" }
+        guard !role.isEmpty, role.utf8.count <= Self.maxRole,
+            role.utf8.allSatisfy({ URLPath.isUnreserved($0) || "+=,@".utf8.contains($0) })
+        else { throw AWSKeyFailure("the machine has no role") }
+        return try AWSKeys(
+            json: Self.body(of: ServiceExchange(url: Self.url(endpoint, folder + role), lines: lines)))
+    }
+
+    private static func url(_ endpoint: SourceURL, _ path: String) throws(AWSKeyFailure) -> SourceURL {
+        do throws(SourceURLError) {
+            return try SourceURL(parsing: endpoint.normalized + path)
+        } catch {
+            throw AWSKeyFailure("its URL is too long")
+        }
+    }
+
+    // MARK: - Answers
+
+    private static func text(of exchange: ServiceExchange) throws(AWSKeyFailure) -> String {
+        String(decoding: try body(of: exchange), as: UTF8.self)
+    }
+
+    private static func body(of exchange: ServiceExchange) throws(AWSKeyFailure) -> [UInt8] {
+        let service = "\(exchange.url.host):\(exchange.url.port)"
+        do throws(AWSKeyFailure) {
+            let answer = try exchange.run()
+            guard answer.status == 200 else {
+                let code = AWSKeys.element("Code", of: String(decoding: answer.body, as: UTF8.self))
+                throw AWSKeyFailure("status \(answer.status)\(code.map { " \($0.prefix(64))" } ?? "")")
+            }
+            return answer.body
+        } catch {
+            throw AWSKeyFailure("\(service): \(error.reason)")
+        }
+    }
+
+    private func read(_ place: SecretPlace) throws(AWSKeyFailure) -> Secret {
+        do throws(OriginRuleError.Reason) {
+            let secret = try place.read()
+            guard FieldSyntax.isValue(secret.text) else {
+                throw OriginRuleError.Reason("a file holds control characters")
+            }
+            return secret
+        } catch {
+            throw AWSKeyFailure(error.text)
+        }
+    }
+}

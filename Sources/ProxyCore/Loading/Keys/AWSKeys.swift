@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Origins
+import Primitives
+
+/// What a request is signed with.
+package struct AWSKeys: Sendable, Hashable {
+    /// The key's name.
+    let name: Secret
+    /// The key.
+    let key: Secret
+    /// What goes with a temporary key.
+    var sessionToken: Secret?
+    /// When the key is no longer valid, in seconds since 1970; nil where nobody says.
+    var expiry: Int64?
+
+    /// Whether they may be used.
+    func isValid(at now: Int64) -> Bool { expiry.map { $0 > now } ?? true }
+}
+
+/// Why there are no keys; never contains a secret.
+struct AWSKeyFailure: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+extension AWSKeys {
+    /// The keys in the JSON object of a metadata service.
+    init(json bytes: [UInt8]) throws(AWSKeyFailure) {
+        var parser = JSONParser(bytes)
+        // Lost: where it is no JSON; the text may hold secrets.
+        guard let object = try? parser.parse() else { throw AWSKeyFailure("its answer is no JSON") }
+        func text(_ name: String) -> String? {
+            if case .string(let text) = object[name] { text } else { nil }
+        }
+        if let code = text("Code"), code != "Success" {
+            throw AWSKeyFailure("its answer has the code \(code.prefix(64))")
+        }
+        try self.init(
+            name: text("AccessKeyId"), key: text("SecretAccessKey"), token: text("Token"),
+            expiration: text("Expiration"))
+    }
+
+    /// The keys in the XML document of the Security Token Service.
+    init(xml bytes: [UInt8]) throws(AWSKeyFailure) {
+        let document = String(decoding: bytes, as: UTF8.self)
+        try self.init(
+            name: Self.element("AccessKeyId", of: document),
+            key: Self.element("SecretAccessKey", of: document),
+            token: Self.element("SessionToken", of: document),
+            expiration: Self.element("Expiration", of: document))
+    }
+
+    private init(name: String?, key: String?, token: String?, expiration: String?) throws(AWSKeyFailure) {
+        guard let name, let key, let token, let expiration else {
+            throw AWSKeyFailure("its answer lacks keys, a token or their expiration")
+        }
+        guard [name, key, token].allSatisfy({ !$0.isEmpty && FieldSyntax.isValue($0) }) else {
+            throw AWSKeyFailure("its answer has keys with control characters")
+        }
+        guard let expiry = Self.seconds(of: expiration) else {
+            throw AWSKeyFailure("its answer has an expiration that is no time")
+        }
+        self.init(name: Secret(name), key: Secret(key), sessionToken: Secret(token), expiry: expiry)
+    }
+
+    /// The text of an element that has no attributes and no others inside; nil if there is none.
+    static func element(_ name: String, of document: String) -> String? {
+        guard let start = document.firstRange(of: "<\(name)>"),
+            let end = document[start.upperBound...].firstRange(of: "</\(name)>")
+        else { return nil }
+        return String(document[start.upperBound..<end.lowerBound])
+    }
+
+    /// Seconds since 1970 of a time such as `2026-01-31T23:59:59Z`, with or without a fraction.
+    static func seconds(of text: String) -> Int64? {
+        guard
+            let match = text.wholeMatch(
+                of:
+                    /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:Z|\+00:00)/
+            )
+        else { return nil }
+        let parts = [
+            match.output.1, match.output.2, match.output.3, match.output.4, match.output.5, match.output.6,
+        ].compactMap { Int($0) }
+        return CalendarTime(
+            year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4],
+            second: parts[5])?.seconds
+    }
+}
