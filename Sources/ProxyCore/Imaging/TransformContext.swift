@@ -15,6 +15,8 @@ package struct TransformContext {
     package var isLinear = false
     /// What lengths of borders and overlays are multiplied by, since a `resize` has been so.
     var density = 1.0
+    /// The picture's size before any operation.
+    var source: PixelSize?
     /// What the last `trim` has cut off on the left and at the top.
     var trimmed = (left: 0, top: 0)
     /// The index of the running operation in the pipeline.

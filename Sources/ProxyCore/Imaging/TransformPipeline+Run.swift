@@ -12,6 +12,7 @@ extension TransformPipeline {
         standingFor original: PixelSize? = nil, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let turn = orientation?.value(for: header.orientation) ?? header.orientation
+        context.source = original ?? (turn > 4 ? header.size.transposed : header.size)
         guard frames.count(of: header.frames) > 1 else {
             return try still(from: source, header, frames, turn, original, &context)
         }
@@ -85,6 +86,7 @@ extension TransformPipeline {
         guard let resize = operations.first as? Resize else {
             return try stillApplied(from: 0, to: half, in: &context)
         }
+        context.source = original
         let plan = resize.plan(for: original)
         try context.check(plan.scaled)
         let cut = try resize.cut(half.resized(to: plan.scaled), plan, in: &context)

@@ -133,6 +133,45 @@ struct CanvasTests {
         }
     }
 
+    @Test("extend squeezes the blurred picture onto the canvas, and what is transparent stays so")
+    func extendSqueezed() async throws {
+        let picture = TestPicture(40, 20, bands: 4) { x, _ in x < 20 ? [200, 30, 30, 255] : [0, 0, 0, 0] }
+
+        let found = try await rendered(picture.encoded(as: .png), "extend:40x60:fill=squeeze").picture
+
+        #expect(found[35, 30][3] == 0 && found[5, 30] == [200, 30, 30, 255])
+        #expect((30..<225).contains(found[5, 5][3]) && found[5, 5][3] > found[35, 5][3])
+    }
+
+    @Test("extend's canvas may be bounded by the picture as it was before all operations")
+    func extendBounded() async throws {
+        let bytes = try TestPicture.quarters(60, 40).encoded(as: .png)
+
+        let wide = try await rendered(bytes, "resize:80x30,extend:80x30:bound=source").rendition
+        let tall = try await rendered(bytes, "crop:10x10,extend:50x90:bound=source").rendition
+        let free = try await rendered(bytes, "resize:80x30,extend:80x30").rendition
+
+        #expect(wide.width == 60 && wide.height == 30)
+        #expect(tall.width == 50 && tall.height == 40)
+        #expect(free.width == 80)
+    }
+
+    @Test("round draws a colour outside of the corners, and keeps what is transparent")
+    func roundOutside() async throws {
+        let opaque = try await rendered(
+            TestPicture.plain(40, 40, Self.red).encoded(as: .png), "round:10:outside=0f0")
+        let clear = TestPicture(40, 40, bands: 4) { x, _ in x < 20 ? [200, 30, 30, 255] : [0, 0, 0, 0] }
+        let found = try await rendered(clear.encoded(as: .png), "round:10:outside=0f0").picture
+
+        #expect(opaque.picture.bands == 3)
+        #expect(opaque.picture[0, 0] == [0, 255, 0] && opaque.picture[20, 20] == Self.red)
+        #expect(found[0, 0] == [0, 255, 0, 255] && found[39, 0][3] == 0 && found[39, 20][3] == 0)
+        #expect(found[10, 20] == [200, 30, 30, 255])
+        #expect(throws: TransformError.self) {
+            try TransformPipeline(parsing: "round:4:border=2:outside=0f0")
+        }
+    }
+
     @Test("extend shows a blurred picture with alpha behind itself")
     func extendBlurredAlpha() async throws {
         let picture = TestPicture(20, 20, bands: 4) { x, _ in x < 10 ? [200, 30, 30, 255] : [0, 0, 0, 0] }

@@ -85,7 +85,7 @@ package struct Thumbor: Dialect {
                 "lenient", \.lenient,
                 """
                 Whether filters that are unknown, have wrong arguments or no equivalent are skipped, as
-                thumbor does, or refused.
+                thumbor does, or refused. A watermark that is not configured is always refused.
                 """)
         }
     }
@@ -121,7 +121,8 @@ package struct Thumbor: Dialect {
         guard case .integer(let width)? = information[names.0],
             case .integer(let height)? = information[names.1]
         else { return information }
-        return ThumborFacts(options, width: width, height: height).json
+        return ThumborFacts(ThumborPlan(options, settings, now: target.now), width: width, height: height)
+            .json
     }
 
     /// Thumbor takes a wrong signature for a malformed URL.
@@ -145,7 +146,9 @@ package struct Thumbor: Dialect {
             return (pieces[1], false)
         }
         var isValid = false
-        for key in keys where MACText.areEqual(pieces[0], signature(of: pieces[1], with: key)) {
+        // Clients encode the `=` at its end now and then.
+        let given = PercentText.decodedText(pieces[0]) ?? ""
+        for key in keys where MACText.areEqual(given, signature(of: pieces[1], with: key)) {
             isValid = true
         }
         guard isValid else {

@@ -2,21 +2,24 @@
 
 import Primitives
 
-/// What `meta` answers: the picture's size before the filters, and how it comes to that.
+/// What `meta` answers: the picture's size after all, and how crop, resize and flips come to theirs.
 struct ThumborFacts {
-    private let options: ThumborPath
+    private let plan: ThumborPlan
+    private var options: ThumborPath { plan.options }
+    private let source: (width: Double, height: Double)
     private var width: Double
     private var height: Double
     private var operations: [JSONValue] = []
-    private var isResized = false
+    /// What `resize` has made.
+    private var target: (width: Double, height: Double)?
 
     /// - Parameters:
     ///   - width: of the picture, upright if thumbor turns it.
     ///   - height: likewise.
-    init(_ options: ThumborPath, width: Int, height: Int) {
-        self.options = options
-        self.width = Double(width)
-        self.height = Double(height)
+    init(_ plan: ThumborPlan, width: Int, height: Int) {
+        self.plan = plan
+        source = (Double(width), Double(height))
+        (self.width, self.height) = source
         crop()
         resize()
         if options.flipsHorizontally {
@@ -25,6 +28,7 @@ struct ThumborFacts {
         if options.flipsVertically {
             operations.append(.object([.init(name: "type", value: .string("flip_vertically"))]))
         }
+        for filter in plan.filters { apply(filter) }
     }
 
     /// In thumbor's form.
@@ -33,17 +37,19 @@ struct ThumborFacts {
             .init(name: "width", value: .integer(Int(width))),
             .init(name: "height", value: .integer(Int(height))),
         ]
-        let target: [JSONValue.Member] =
-            isResized
-            ? [.init(name: "width", value: .number(width)), .init(name: "height", value: .number(height))]
-            : whole
+        let resized = target.map { target -> [JSONValue.Member] in
+            [
+                .init(name: "width", value: .number(target.width)),
+                .init(name: "height", value: .number(target.height)),
+            ]
+        }
         return .object([
             .init(
                 name: "thumbor",
                 value: .object([
                     .init(name: "source", value: .object(whole)),
                     .init(name: "operations", value: .array(operations)),
-                    .init(name: "target", value: .object(target)),
+                    .init(name: "target", value: .object(resized ?? whole)),
                 ]))
         ])
     }
@@ -65,59 +71,101 @@ struct ThumborFacts {
         (width, height) = (right - left, bottom - top)
     }
 
-    private mutating func resize() {
-        guard options.width != nil || options.height != nil else { return }
-        var wanted = (width: side(options.width, width), height: side(options.height, height))
-        if options.isAdaptive, let across = wanted.width, let down = wanted.height,
+    /// The wanted sides.
+    private var wanted: (width: Double?, height: Double?) {
+        let sides = (side(options.width, width, source.width), side(options.height, height, source.height))
+        guard options.isAdaptive, let across = sides.0, let down = sides.1,
             (width - height) * (across - down) < 0
-        {
-            wanted = (down, across)
-        }
-        let factors = [wanted.width.map { $0 / width }, wanted.height.map { $0 / height }].compactMap { $0 }
-        let factor = (options.mode == .fit ? factors.min() : factors.max()) ?? 1
-        switch options.mode {
-        case .fit where factor >= 1: return
-        case .fit, .full: setSize((width * factor).rounded(), (height * factor).rounded())
-        case .cover:
-            let across = wanted.width ?? (width * factor).rounded()
-            let down = wanted.height ?? (height * factor).rounded()
-            cover(across, down)
-            setSize(across, down)
-        }
+        else { return sides }
+        return (down, across)
     }
 
-    private func side(_ side: ThumborPath.Side?, _ own: Double) -> Double? {
+    private func side(_ side: ThumborPath.Side?, _ own: Double, _ most: Double) -> Double? {
         switch side {
-        case .pixels(let count): Double(count)
+        case .pixels(let count): plan.has("no_upscale") ? min(Double(count), most) : Double(count)
         case .original: own
         case nil: nil
         }
     }
 
+    private mutating func resize() {
+        let wanted = wanted
+        guard wanted.width != nil || wanted.height != nil else { return }
+        let across = wanted.width ?? max(1, Self.even((wanted.height ?? 0) * width / height))
+        let down = wanted.height ?? max(1, Self.even((wanted.width ?? 0) * height / width))
+        switch options.mode {
+        case .fit where across >= width && down >= height: return
+        case .fit: scale(across, down, byWidth: width * down >= height * across)
+        case .full: scale(across, down, byWidth: width * down <= height * across)
+        case .cover:
+            if !options.isStretched, !plan.has("stretch") { cover(across, down) }
+            if across != width || down != height { setSize(across, down) }
+        }
+    }
+
+    /// Makes one side the wanted one; the other follows, rounded half up.
+    private mutating func scale(_ across: Double, _ down: Double, byWidth: Bool) {
+        if byWidth {
+            setSize(across, (height * across / width + 0.50001).rounded(.down))
+        } else {
+            setSize((width * down / height + 0.50001).rounded(.down), down)
+        }
+    }
+
     /// The part that has the wanted proportions; where they agree to two decimals all of it is squeezed.
     private mutating func cover(_ across: Double, _ down: Double) {
-        guard (width / height * 100).rounded() != (across / down * 100).rounded() else { return }
+        guard Self.even(width / height * 100) != Self.even(across / down * 100) else { return }
         let isTall = across / width > down / height
         let cut =
             isTall
-            ? (width: width, height: (width * down / across).rounded())
+            ? (width: width, height: Self.even(width * down / across))
             : (width: (across * height / down).rounded(.up), height: height)
-        let left = ((width - cut.width) * share(options.horizontal, "left", "right")).rounded(.down)
-        let top = ((height - cut.height) * share(options.vertical, "top", "bottom")).rounded(.down)
-        addCrop(left, top, left + cut.width, top + cut.height)
+        let middle =
+            plan.focal.map { ($0.x.rounded(.down), $0.y.rounded(.down)) }
+            ?? (
+                Self.place(options.horizontal, "left", "right", width),
+                Self.place(options.vertical, "top", "bottom", height)
+            )
+        let left = Self.even(min(max(middle.0 - cut.width / 2, 0), width - cut.width))
+        let top = Self.even(min(max(middle.1 - cut.height / 2, 0), height - cut.height))
+        addCrop(left, top, min(left + cut.width, width), min(top + cut.height, height))
     }
 
-    private func share(_ name: String?, _ first: String, _ last: String) -> Double {
-        name == first ? 0 : name == last ? 1 : 0.5
+    private static func place(_ name: String?, _ first: String, _ last: String, _ length: Double) -> Double {
+        name == first ? 0 : name == last ? length : (length / 2).rounded(.down)
     }
+
+    private static func even(_ number: Double) -> Double { number.rounded(.toNearestOrEven) }
 
     private mutating func setSize(_ width: Double, _ height: Double) {
-        (self.width, self.height, isResized) = (max(1, width), max(1, height), true)
+        (self.width, self.height) = (max(1, width), max(1, height))
+        target = (self.width, self.height)
         operations.append(
             .object([
                 .init(name: "type", value: .string("resize")),
                 .init(name: "width", value: .number(self.width)),
                 .init(name: "height", value: .number(self.height)),
             ]))
+    }
+
+    /// The filters that change the size, which `operations` do not name.
+    private mutating func apply(_ filter: ThumborFilter) {
+        let number = filter.arguments.first.flatMap(DecimalText.number) ?? 0
+        switch filter.name {
+        case "rotate" where Int(number) % 180 != 0 && Int(number) % 90 == 0: (width, height) = (height, width)
+        case "proportion" where number > 0 && number <= 1 && width * number >= 1 && height * number >= 1:
+            (width, height) = ((width * number).rounded(.down), (height * number).rounded(.down))
+        case "fill" where options.mode != .full:
+            (width, height) = (wanted.width ?? width, wanted.height ?? height)
+        case "upscale" where options.mode == .fit:
+            guard let across = wanted.width, let down = wanted.height, width < across, height < down else {
+                return
+            }
+            let factor = min(across / width, down / height)
+            (width, height) = (
+                (width * factor + 1e-6).rounded(.down), (height * factor + 1e-6).rounded(.down)
+            )
+        default: break
+        }
     }
 }

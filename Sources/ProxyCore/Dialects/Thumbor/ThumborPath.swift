@@ -34,6 +34,8 @@ struct ThumborPath {
         case full
     }
 
+    /// Whether the picture is to be shown with its focal points, as it is.
+    private(set) var isDebug = false
     private(set) var isMeta = false
     private(set) var trim: Trim?
     /// Left, top, right and bottom: pixels, or shares below or equal to 1 if one of them has a point.
@@ -60,6 +62,7 @@ struct ThumborPath {
     init(parsing rest: Substring, flavor: Thumbor.Settings.Flavor) throws(TranslationError) {
         source = rest
         let isImagor = flavor == .imagor
+        if !isImagor { isDebug = take { $0 == "debug" ? true : nil } ?? false }
         isMeta = take { $0 == "meta" ? true : nil } ?? false
         trim = take(Self.trim)
         crop = take { Self.rectangle($0, allowingShares: isImagor) }
@@ -70,7 +73,7 @@ struct ThumborPath {
         horizontal = take { ["left", "center", "right"].contains($0) ? String($0) : nil }
         vertical = take { ["top", "middle", "bottom"].contains($0) ? String($0) : nil }
         isSmart = take { $0 == "smart" ? true : nil } ?? false
-        takeFilters()
+        takeFilters(isImagor: isImagor)
     }
 
     /// Takes the next part of the path if it reads as what is wanted.
@@ -142,13 +145,12 @@ struct ThumborPath {
         return numbers.count == 4 ? numbers : numbers.count == 2 ? numbers + numbers : nil
     }
 
-    private mutating func takeFilters() {
+    private mutating func takeFilters(isImagor: Bool) {
         let mark = "filters:"
         guard source.hasPrefix(mark), let end = source.firstRange(of: ")/") else { return }
         let list = source[..<end.lowerBound].dropFirst(mark.count)
-        let read = ThumborFilter.list(list)
-        guard !read.isEmpty else { return }
-        filters = read
+        guard !list.isEmpty else { return }
+        filters = ThumborFilter.list(list, isImagor: isImagor)
         source = source[end.upperBound...]
     }
 
@@ -163,47 +165,5 @@ struct ThumborPath {
     private static func share(_ text: Substring) -> Double? {
         guard text.contains("."), let number = Double(text), (0...1).contains(number) else { return nil }
         return number
-    }
-}
-
-/// A filter as written: `name(argument,argument)`.
-struct ThumborFilter {
-    let name: String
-    /// Decoded, without spaces around them.
-    let arguments: [String]
-
-    /// Divides a list at `):`; the last closing parenthesis is not part of it. Empty if it is no list.
-    static func list(_ text: Substring) -> [ThumborFilter] {
-        var filters: [ThumborFilter] = []
-        for piece in text.split(separator: "):", omittingEmptySubsequences: false) {
-            guard let open = piece.firstIndex(of: "(") else { return [] }
-            let inside = piece[piece.index(after: open)...]
-            filters.append(
-                ThumborFilter(name: String(piece[..<open]), arguments: arguments(inside)))
-        }
-        return filters
-    }
-
-    /// Divides at commas outside of brackets.
-    private static func arguments(_ text: Substring) -> [String] {
-        guard !text.isEmpty else { return [] }
-        var depth = 0
-        var pieces = [""]
-        for character in text {
-            switch character {
-            case "[", "(": depth += 1
-            case "]", ")": depth -= 1
-            default: break
-            }
-            if character == ",", depth <= 0 {
-                pieces.append("")
-            } else {
-                pieces[pieces.count - 1].append(character)
-            }
-        }
-        return pieces.map { piece in
-            let decoded = PercentText.decodedText(piece) ?? piece
-            return String(decoded.trimmingPrefix(" ").reversed().trimmingPrefix(" ").reversed())
-        }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension ThumborPlan {
     /// What a filter does; false where its arguments are wrong.
     private typealias Reader = @Sendable (inout ThumborPlan, [String]) throws(TranslationError) -> Bool
@@ -18,8 +20,11 @@ extension ThumborPlan {
     /// The filters of both, by name.
     private static let common: [String: Reader] = [
         // Read with the geometry.
-        "no_upscale": { _, _ in true }, "upscale": { _, _ in true }, "stretch": { _, _ in true },
-        "focal": { _, _ in true },
+        "no_upscale": { _, _ in true }, "stretch": { _, _ in true }, "focal": { _, _ in true },
+        "upscale": { (plan, _) in
+            plan.addUpscale()
+            return true
+        },
         // What it would remove is never there: pixels are sRGB, metadata is stripped, regions are not looked for.
         "strip_icc": { _, _ in true }, "strip_exif": { _, _ in true }, "extract_focal": { _, _ in true },
         "format": { (plan, values) in plan.setFormat(values) },
@@ -56,7 +61,7 @@ extension ThumborPlan {
             plan.addLevels(shares)
             return true
         },
-        "colorize": { (plan, values) in plan.addColorize(values) },
+        "colorize": { (plan, values) throws(TranslationError) in try plan.addColorize(values) },
         "noise": { (plan, values) in
             guard let amount = values.first.flatMap(DecimalText.number), amount >= 0 else { return false }
             let seed = values.count > 1 ? ThumborPath.count(values[1][...]) : nil
@@ -73,17 +78,21 @@ extension ThumborPlan {
             guard let angle = values.first.flatMap(DecimalText.number).map({ Int($0) }) else { return false }
             // Counterclockwise; what is no quarter turn does nothing.
             let clockwise = (360 - (angle % 360 + 360) % 360) % 360
-            if clockwise != 0, clockwise % 90 == 0 { plan.operations.append("rotate:\(clockwise)") }
+            if clockwise != 0, clockwise % 90 == 0 {
+                plan.operations.append("rotate:\(clockwise)")
+                plan.hasOtherSize = true
+            }
             return true
         },
         "proportion": { (plan, values) in plan.addProportion(values) },
-        "round_corner": { (plan, values) in plan.addRoundCorner(values) },
-        "background_color": { (plan, values) in
+        "round_corner": { (plan, values) throws(TranslationError) in try plan.addRoundCorner(values) },
+        "background_color": { (plan, values) throws(TranslationError) in
             guard let color = values.first.flatMap(color) else { return false }
+            if !plan.isImagor { try checkColor(color, "background_color") }
             plan.operations.append("background:\(color)")
             return true
         },
-        "fill": { (plan, values) in plan.addFill(values) },
+        "fill": { (plan, values) throws(TranslationError) in try plan.addFill(values) },
         "watermark": { (plan, values) throws(TranslationError) in try plan.addWatermark(values) },
         "max_age": { (plan, _) throws(TranslationError) in
             try plan.refuse("max_age", "lifetimes follow the origin's, or the settings in 'freshness'")
@@ -177,9 +186,16 @@ extension ThumborPlan {
         output.ignored.append("\(name): \(reason)")
     }
 
+    /// Refuses a colour that thumbor fails for: it knows names and 3, 4, 6 or 8 hexadecimal digits.
+    static func checkColor(_ text: String, _ name: String) throws(TranslationError) {
+        guard ForeignColor(text, alpha: .last) == nil else { return }
+        throw TranslationError(.invalid, name, "'\(text.excerpt)' is no colour")
+    }
+
     /// A format of theirs; thumbor keeps the source's for what it does not know.
     private mutating func setFormat(_ values: [String]) -> Bool {
         let known = ["jpeg", "jpg", "png", "gif", "webp", "avif"] + (isImagor ? ["jxl", "tiff"] : [])
+        format = nil
         guard let name = values.first?.lowercased(), known.contains(name) else { return false }
         format = name == "jpg" ? "jpeg" : name
         return true

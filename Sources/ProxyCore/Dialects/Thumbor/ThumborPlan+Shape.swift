@@ -10,40 +10,55 @@ extension ThumborPlan {
         guard share < 1 else { return true }
         let percent = DecimalText.text(share * 100) + "pc"
         operations.append("resize:\(percent)x\(percent):fill:down=1")
+        hasOtherSize = true
         return true
     }
 
     /// `round_corner(R[|R2],r,g,b[,1])`: transparent outside only where the last is set and the format has that.
-    mutating func addRoundCorner(_ values: [String]) -> Bool {
-        let radii = values.first?.split(separator: "|").compactMap { ThumborPath.count($0) } ?? []
-        guard (4...5).contains(values.count), let channels = Self.numbers(Array(values[1...3]), count: 3),
-            (1...2).contains(radii.count)
-        else { return false }
-        operations.append("round:\(radii[0]):ry=\(radii[radii.count - 1])")
-        let isTransparent = values.count == 5 && ["1", "true"].contains(values[4].lowercased())
-        guard !isTransparent || format == "jpeg" else { return true }
-        let color = channels.map { channel in
-            String(Int(min(max(0, channel), 255)) + 256, radix: 16).dropFirst()
+    mutating func addRoundCorner(_ values: [String]) throws(TranslationError) -> Bool {
+        let radii = values.first?.split(separator: "|", omittingEmptySubsequences: false).map {
+            ThumborPath.count($0)
         }
-        operations.append("background:" + color.joined())
+        guard (4...5).contains(values.count), let channels = Self.numbers(Array(values[1...3]), count: 3),
+            let radii, (1...2).contains(radii.count), let across = radii[0], let down = radii[radii.count - 1]
+        else { return false }
+        guard channels.allSatisfy({ (0...255).contains($0) }) else {
+            throw TranslationError(.invalid, "round_corner", "red, green and blue are at most 255")
+        }
+        let isTransparent = values.count == 5 && ["1", "true"].contains(values[4].lowercased())
+        let color = channels.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+        let outside = isTransparent && format != "jpeg" ? "" : ":outside=\(color)"
+        operations.append("round:\(across):ry=\(down)\(outside)")
         return true
     }
 
+    /// `upscale()`: what is smaller than both wanted sides grows to one of them. Only `fit-in` leaves such.
+    mutating func addUpscale() {
+        guard !isImagor, options.mode == .fit, let width = options.width, let height = options.height else {
+            return
+        }
+        let bound = has("no_upscale") ? ":bound=source" : ""
+        let swap = options.isAdaptive ? ":swap=1" : ""
+        operations.append("resize:\(width.text)x\(height.text):enlarge=1:down=1\(bound)\(swap)")
+    }
+
     /// `fill(COLOUR[,1])`: bars up to the wanted size; with 1 also under what is transparent.
-    mutating func addFill(_ values: [String]) -> Bool {
+    mutating func addFill(_ values: [String]) throws(TranslationError) -> Bool {
         guard let name = values.first, let color = Self.color(name) else { return false }
         let isOpaque = values.count > 1 && ["1", "true"].contains(values[1].lowercased())
-        let filling = ["blur": "fill=blur", "auto": "fill=mean"][color] ?? "color=\(color)"
-        // The others are at least as large as the wanted size already.
-        if options.mode == .fit, options.width != nil || options.height != nil {
-            let size = "\(options.width?.text ?? "100pc")x\(options.height?.text ?? "100pc")"
-            operations.append(
-                "extend:\(size):\(filling)" + (has("no_upscale") ? ":enlarge=0" : "")
-                    + (options.isAdaptive ? ":swap=1" : ""))
-        }
-        if isOpaque, filling.hasPrefix("color"), color != "transparent" {
-            operations.append("background:\(color)")
-        }
+        let blurred = isImagor ? "fill=blur" : "fill=squeeze"
+        let own = ["blur": blurred, "auto": "fill=mean"][color]
+        if own == nil, !isImagor { try Self.checkColor(color, "fill") }
+        if isOpaque, own == nil, color != "transparent" { operations.append("background:\(color)") }
+        // Without `fit-in` a picture is as large as is wanted, unless another filter has changed that.
+        guard options.mode == .fit || (options.mode == .cover && hasOtherSize && !isImagor),
+            options.width != nil || options.height != nil
+        else { return true }
+        let size = "\(options.width?.text ?? "100pc")x\(options.height?.text ?? "100pc")"
+        operations.append(
+            "extend:\(size):\(own ?? "color=\(color)")"
+                + (has("no_upscale") ? isImagor ? ":enlarge=0" : ":bound=source" : "")
+                + (options.isAdaptive ? ":swap=1" : ""))
         return true
     }
 
@@ -58,9 +73,11 @@ extension ThumborPlan {
         var tile: String?
 
         /// `left:top` with `center`, `repeat`, percentages (`50p`), and negative values from the other side.
-        init?(_ x: String, _ y: String) {
-            guard let across = Self.axis(x, first: "left", last: "right"),
-                let down = Self.axis(y, first: "top", last: "bottom")
+        ///
+        /// - Parameter isImagor: whether the sides' names are places, too, and numbers may have points.
+        init?(_ x: String, _ y: String, isImagor: Bool) {
+            guard let across = Self.axis(x, first: "left", last: "right", isImagor),
+                let down = Self.axis(y, first: "top", last: "bottom", isImagor)
             else { return nil }
             gravity = ThumborPlan.compass(across.side, down.side)
             self.x = across.offset
@@ -69,32 +86,35 @@ extension ThumborPlan {
         }
 
         private static func axis(
-            _ text: String, first: String, last: String
+            _ text: String, first: String, last: String, _ isImagor: Bool
         ) -> (side: String?, offset: String, isRepeated: Bool)? {
             if text == "center" { return (nil, "0", false) }
             if text == "repeat" { return (first, "0", true) }
-            if text == first || text == last { return (text, "0", false) }
+            if isImagor, text == first || text == last { return (text, "0", false) }
             let isFromEnd = text.hasPrefix("-")
             let magnitude = text.dropFirst(isFromEnd ? 1 : 0)
             let isPercent = magnitude.hasSuffix("p")
-            guard let number = DecimalText.number(isPercent ? magnitude.dropLast() : magnitude) else {
-                return nil
-            }
+            let digits = isPercent ? magnitude.dropLast() : magnitude
+            guard isImagor || ThumborArgument.count.matches(String(digits)),
+                let number = DecimalText.number(digits)
+            else { return nil }
             let offset = DecimalText.text(number) + (isPercent ? "pc" : "")
             return (isFromEnd ? last : first, offset, false)
         }
     }
 
     /// `watermark(URL,X,Y,TRANSPARENCY[,W%[,H%]])`, of the configured watermarks.
+    ///
+    /// One that can't be had fails the request, there and here: nobody wants the picture without it.
     mutating func addWatermark(_ values: [String]) throws(TranslationError) -> Bool {
-        guard (4...6).contains(values.count), let place = Place(values[1], values[2]),
+        guard (4...6).contains(values.count), let place = Place(values[1], values[2], isImagor: isImagor),
             let transparency = DecimalText.number(values[3])
         else { return false }
         let url = values[0]
         let spellings = [url, "http://\(url)", "https://\(url)"]
         guard let name = spellings.compactMap({ settings.watermarks[$0] }).first else {
-            try refuse("watermark", "name '\(url.excerpt)' in 'watermarks' of the dialect")
-            return true
+            throw TranslationError(
+                .unsupported, "watermark", "name '\(url.excerpt)' in 'watermarks' of the dialect")
         }
         var text = "watermark:\(name):\(place.gravity):\(place.x):\(place.y)"
         let opacity = 1 - min(max(0, transparency), 100) / 100
@@ -103,7 +123,9 @@ extension ThumborPlan {
             let spread = "spread" + (tile == "1" ? "" : tile)
             text += ":tile=\(isImagor ? tile : spread)"
         }
-        let shares = values.dropFirst(4).map { DecimalText.number($0).map { DecimalText.text($0 / 100) } }
+        let shares = values.dropFirst(4).map { value in
+            DecimalText.number(value).flatMap { $0 > 0 ? DecimalText.text($0 / 100) : nil }
+        }
         switch (shares.first ?? nil, shares.count > 1 ? shares[1] : nil) {
         case (let width?, let height?) where width == height: text += ":scale=\(width)"
         case (let width, let height):
@@ -116,7 +138,8 @@ extension ThumborPlan {
 
     /// `label(TEXT,X,Y,SIZE,COLOUR[,TRANSPARENCY[,FONT]])` (imagor).
     mutating func addLabel(_ values: [String]) -> Bool {
-        guard (5...7).contains(values.count), let place = Place(values[1], values[2]), place.tile == nil,
+        guard (5...7).contains(values.count), let place = Place(values[1], values[2], isImagor: true),
+            place.tile == nil,
             let size = ThumborPath.count(values[3][...]), let color = Self.color(values[4]),
             !values[0].isEmpty
         else { return false }

@@ -5,9 +5,13 @@ struct ThumborPlan {
     let options: ThumborPath
     let settings: Thumbor.Settings
     let now: Int64
+    /// Those whose arguments are as they should be.
+    let filters: [ThumborFilter]
     var operations: [String] = []
     var format: String?
     var quality: Int?
+    /// Whether a filter has made the picture another size than the wanted one.
+    var hasOtherSize = false
     var output = Translation()
 
     var isImagor: Bool { settings.flavor == .imagor }
@@ -17,17 +21,24 @@ struct ThumborPlan {
         self.options = options
         self.settings = settings
         self.now = now
+        filters = options.filters.filter { Self.isUnderstood($0, settings) }
     }
 
     /// The parameters for the picture at `url`.
     mutating func translation(from url: String) throws(TranslationError) -> Translation {
         output["url"] = url
+        guard !options.isDebug else {
+            throw TranslationError(.unsupported, "debug", "focal points can't be drawn")
+        }
         guard !isImagor || !has("raw") else {
             output["format"] = "source"
             return output
         }
+        for filter in options.filters where !Self.isUnderstood(filter, settings) {
+            try skip(filter, "its arguments are not understood")
+        }
         if !isImagor, !settings.respectsOrientation { operations.append("orient:none") }
-        for filter in options.filters where filter.name == "orient" && isImagor { try orient(filter) }
+        for filter in filters where filter.name == "orient" && isImagor { try orient(filter) }
         addTrim()
         addCrop()
         try addResize()
@@ -35,14 +46,16 @@ struct ThumborPlan {
             operations.append(
                 "flip:" + (options.flipsHorizontally ? "h" : "") + (options.flipsVertically ? "v" : ""))
         }
-        for filter in options.filters where filter.name == "format" { try add(filter) }
-        for filter in options.filters where filter.name != "format" { try add(filter) }
+        for filter in filters where filter.name == "format" { try add(filter) }
+        for filter in filters where filter.name != "format" { try add(filter) }
         addPadding()
         // The alpha channel is dropped, and what lies under it shows.
         if format == "jpeg", !isImagor, !operations.contains(where: { $0.hasPrefix("background:") }) {
             operations.append("opaque")
         }
-        if !operations.isEmpty { output["transform"] = operations.joined(separator: ",") }
+        // A picture is always written anew, and turned then.
+        if operations.isEmpty { operations.append("orient:auto") }
+        output["transform"] = operations.joined(separator: ",")
         // GIF stays GIF; what the source is can be seen of its name alone here.
         let mayBeWebP = settings.autoWebP && !url.lowercased().hasSuffix(".gif")
         output["format"] = format ?? (mayBeWebP ? "auto:webp" : "source")
@@ -55,8 +68,13 @@ struct ThumborPlan {
         ["jpeg", "webp", "avif", "jxl"].contains(format)
     }
 
+    /// Whether thumbor would run a filter; imagor reads arguments more freely.
+    private static func isUnderstood(_ filter: ThumborFilter, _ settings: Thumbor.Settings) -> Bool {
+        settings.flavor == .imagor || ThumborArgument.fit(filter)
+    }
+
     /// Whether a filter of this name is there.
-    func has(_ name: String) -> Bool { options.filters.contains { $0.name == name } }
+    func has(_ name: String) -> Bool { filters.contains { $0.name == name } }
 
     // MARK: - Geometry
 
@@ -100,26 +118,27 @@ struct ThumborPlan {
         guard options.width != nil || options.height != nil else { return }
         let size = "\(options.width?.text ?? "")x\(options.height?.text ?? "")"
         let isWhole = options.width != nil && options.height != nil
-        let swap = options.isAdaptive ? ":swap=1" : ""
-        let enlarge = has("no_upscale") ? "" : ":enlarge=1"
+        guard isWhole || (options.width != .original && options.height != .original) else {
+            throw TranslationError(.invalid, "orig", "needs the other side, too")
+        }
+        let swap = options.isAdaptive && isWhole ? ":swap=1" : ""
+        // A side that is left out is rounded before the picture is fitted.
+        let even = isWhole || isImagor ? "" : ":even=1"
+        let enlarge = ":enlarge=1" + (has("no_upscale") ? ":bound=source" : "")
         switch options.mode {
-        case .fit:
-            operations.append("resize:\(size)\(has("upscale") ? ":enlarge=1:down=1" : "")\(swap)")
-        case .full:
-            operations.append("resize:\(size)\(isWhole ? ":outside" : "")\(enlarge)\(swap)")
-        case .cover where !isWhole:
-            operations.append("resize:\(size)\(enlarge)")
-        case .cover where options.isStretched || has("stretch"):
-            operations.append("resize:\(size):fill\(enlarge)")
-        case .cover:
-            let mode = has("no_upscale") ? "crop" : "cover:enlarge=1"
-            operations.append("resize:\(size):\(mode)\(gravity)")
+        case .fit where isImagor && has("upscale"):
+            operations.append("resize:\(size):enlarge=1:down=1\(swap)")
+        case .fit: operations.append("resize:\(size)\(even)\(swap)")
+        case .full: operations.append("resize:\(size):outside\(enlarge)\(even)\(swap)")
+        case .cover where !isWhole || options.isStretched || has("stretch"):
+            operations.append("resize:\(size):fill\(enlarge)\(even)")
+        case .cover: operations.append("resize:\(size):cover\(enlarge)\(gravity)")
         }
     }
 
     /// Which part a cover keeps: the focal points, else the sides that are named, else what is `smart`.
     private var gravity: String {
-        if let focal { return focal }
+        if let focal { return Self.focal(focal.x, focal.y) }
         let name = Self.compass(options.horizontal, options.vertical)
         if options.horizontal != nil || options.vertical != nil {
             return name == "center" ? "" : ":gravity=\(name)"
@@ -135,13 +154,13 @@ struct ThumborPlan {
     }
 
     /// The middle of all focal areas, weighted by their sizes, in the picture as it is after the crop.
-    private var focal: String? {
+    var focal: (x: Double, y: Double)? {
         var (x, y, weight) = (0.0, 0.0, 0.0)
-        for filter in options.filters where filter.name == "focal" {
-            if isImagor, let point = Self.point(filter.arguments) { return Self.focal(point.x, point.y) }
+        for filter in filters where filter.name == "focal" {
+            if isImagor, let point = Self.point(filter.arguments) { return point }
             guard let area = Self.area(filter.arguments) else { continue }
-            if Self.areShares(area) { return Self.focal((area[0] + area[2]) / 2, (area[1] + area[3]) / 2) }
             let middle = ((area[0] + area[2]) / 2, (area[1] + area[3]) / 2)
+            if isImagor, Self.areShares(area) { return middle }
             if let crop = cropped, !Self.areShares(crop) {
                 guard (crop[0]...crop[2]).contains(middle.0), (crop[1]...crop[3]).contains(middle.1) else {
                     continue
@@ -152,10 +171,10 @@ struct ThumborPlan {
             y += middle.1 * size
             weight += size
         }
-        guard weight > 0 else { return nil }
+        guard weight != 0 else { return nil }
         var origin = (0.0, 0.0)
         if let crop = cropped, !Self.areShares(crop) { origin = (crop[0], crop[1]) }
-        return Self.focal(x / weight - origin.0, y / weight - origin.1)
+        return (x / weight - origin.0, y / weight - origin.1)
     }
 
     /// Two numbers: shares, or pixels if beyond 1.
@@ -171,21 +190,22 @@ struct ThumborPlan {
         return ":gravity=focal:\(names.0)=\(DecimalText.text(x)):\(names.1)=\(DecimalText.text(y))"
     }
 
-    /// `LEFTxTOP:RIGHTxBOTTOM` of a focal area that is not empty.
+    /// `LEFTxTOP:RIGHTxBOTTOM` of a focal area that is not empty; what follows is not read.
     private static func area(_ arguments: [String]) -> [Double]? {
         guard arguments.count == 1 else { return nil }
         let corners = arguments[0].split(separator: ":", omittingEmptySubsequences: false)
-        let numbers = corners.flatMap { $0.split(separator: "x") }.compactMap(DecimalText.number)
-        guard corners.count == 2, numbers.count == 4, numbers[0] < numbers[2], numbers[1] < numbers[3] else {
-            return nil
+        guard corners.count >= 2 else { return nil }
+        let numbers = corners.prefix(2).joined(separator: "x").split(separator: "x").compactMap { side in
+            DecimalText.number(side.prefix { $0.isASCII && ($0.isWholeNumber || $0 == ".") })
         }
+        guard numbers.count == 4, numbers[0] != numbers[2], numbers[1] != numbers[3] else { return nil }
         return numbers
     }
 
     /// Bars outside of everything (imagor).
     private mutating func addPadding() {
         guard let padding = options.padding, padding.contains(where: { $0 > 0 }) else { return }
-        let color = options.filters.last { $0.name == "fill" }?.arguments.first.flatMap(Self.color)
+        let color = filters.last { $0.name == "fill" }?.arguments.first.flatMap(Self.color)
         operations.append(
             "pad:\(padding[1]):\(padding[2]):\(padding[3]):\(padding[0])"
                 + (color.map { ":color=\($0)" } ?? ""))

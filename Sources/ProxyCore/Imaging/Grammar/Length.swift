@@ -40,6 +40,12 @@ package enum Length: Sendable, Hashable {
         Int((pixels(of: side) + 0.5).rounded(.down))
     }
 
+    /// Pixels, but at most so many; a percentage is unchanged.
+    func bounded(by most: Int) -> Length {
+        guard case .pixels(let number) = self, number.double > Double(most) else { return self }
+        return .pixels(FixedNumber(most))
+    }
+
     /// Multiplies pixels; a percentage is unchanged, because the image that it refers to is already larger.
     func scaled(by factor: Double) -> Length {
         guard case .pixels(let number) = self else { return self }

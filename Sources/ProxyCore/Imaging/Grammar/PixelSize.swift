@@ -38,6 +38,23 @@ package struct PixelSize: Sendable, Hashable {
             rounding: Double(width) * factor - Self.nearlyHalf, by: Double(height) * factor - Self.nearlyHalf)
     }
 
+    /// The largest size of this aspect inside of `box`, the other side rounded half up.
+    func fitting(into box: PixelSize) -> PixelSize {
+        scaled(to: box, byWidth: box.width * height <= box.height * width)
+    }
+
+    /// The smallest size of this aspect that covers `box`, the other side rounded half up.
+    func covering(_ box: PixelSize) -> PixelSize {
+        scaled(to: box, byWidth: box.width * height > box.height * width)
+    }
+
+    /// Makes one side that of `box`; in whole numbers, since a division leaves less than a half now and then.
+    private func scaled(to box: PixelSize, byWidth: Bool) -> PixelSize {
+        byWidth
+            ? PixelSize(box.width, (2 * height * box.width + width) / (2 * width))
+            : PixelSize((2 * width * box.height + height) / (2 * height), box.height)
+    }
+
     /// What makes rounding to the nearest into rounding down, but for what a division leaves of a whole number.
     static let nearlyHalf = 0.5 - 1e-6
 }

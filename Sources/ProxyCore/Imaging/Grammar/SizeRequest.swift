@@ -37,6 +37,12 @@ package struct SizeRequest: Sendable, Hashable {
         return SizeRequest(width: height, height: width) ?? self
     }
 
+    /// With sides in pixels that are at most those of a picture.
+    func bounded(by picture: PixelSize) -> SizeRequest {
+        SizeRequest(width: width?.bounded(by: picture.width), height: height?.bounded(by: picture.height))
+            ?? self
+    }
+
     /// Whether a picture is smaller than every given side.
     func exceeds(_ picture: PixelSize) -> Bool {
         let box = resolved(for: picture)
@@ -68,6 +74,19 @@ package struct SizeRequest: Sendable, Hashable {
         return PixelSize(
             rounding: (wantedWidth ?? (wantedHeight ?? 1) * aspect) - less,
             by: (wantedHeight ?? (wantedWidth ?? 1) / aspect) - less)
+    }
+
+    /// As `resolved(for:)`, but a half is rounded to the even number on a side that is left out.
+    func resolvedEvenly(for size: PixelSize) -> PixelSize {
+        let wantedWidth = width.map { max(1, $0.roundedPixels(of: size.width)) }
+        let wantedHeight = height.map { max(1, $0.roundedPixels(of: size.height)) }
+        return PixelSize(
+            wantedWidth ?? Self.side(of: size.width, times: wantedHeight ?? 1, over: size.height),
+            wantedHeight ?? Self.side(of: size.height, times: wantedWidth ?? 1, over: size.width))
+    }
+
+    private static func side(of side: Int, times factor: Int, over divisor: Int) -> Int {
+        Int((Double(side * factor) / Double(divisor)).rounded(.toNearestOrEven))
     }
 }
 

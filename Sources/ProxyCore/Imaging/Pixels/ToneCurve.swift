@@ -26,17 +26,15 @@ package struct ToneCurve: Sendable, Equatable {
         }
     }
 
-    /// Gives each level the share of the pixels that are darker; a single level stays as it is.
+    /// Gives each level the share of the pixels that are not brighter; a single level stays as it is.
     /// - Parameter counts: how many pixels have each level.
     static func spreading(_ counts: [UInt32]) -> ToneCurve {
-        // The brightest level becomes white.
-        let brightest = counts.last { $0 > 0 } ?? 0
-        let all = counts.reduce(0) { $0 + Int($1) } - Int(brightest)
-        guard all > 0 else { return .identity }
-        var darker = 0
+        let all = counts.reduce(0) { $0 + Int($1) }
+        guard all > 0, !counts.contains(where: { Int($0) == all }) else { return .identity }
+        var sum = 0
         let shares = counts.map { count in
-            defer { darker += Int(count) }
-            return Double(darker) / Double(all)
+            sum += Int(count)
+            return Double(sum) / Double(all)
         }
         return ToneCurve { shares[Int(($0 * maximum).rounded())] }
     }

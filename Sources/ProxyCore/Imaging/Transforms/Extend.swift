@@ -6,7 +6,7 @@ package struct Extend: ImageTransforming {
     package static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
     package static let parameters = [
         size, gravity, color, fill, Gravity.focalX, Gravity.focalY, Stamp.x, Stamp.y, grow, ratio, enlarge,
-        swap,
+        swap, bound,
     ]
 
     private static let size = TransformParameter(
@@ -27,23 +27,30 @@ package struct Extend: ImageTransforming {
         "swap",
         "Whether width and height are exchanged if one of size and picture is landscape and the other portrait."
     )
+    private static let bound = TransformParameter(
+        "bound", .word(["none", "source"]), .value(.word("none")),
+        "What the canvas does not exceed: source for the picture as it was before all operations.")
     private static let color = TransformParameter(
         "color", .color, .absent,
         "The canvas' colour; when absent white, or transparent where the picture has transparency.")
     private static let fill = TransformParameter(
-        "fill", .word(["color", "blur", "mirror", "edge", "mean"]), .value(.word("color")),
-        "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, or its mean colour."
+        "fill", .word(["color", "blur", "mirror", "edge", "mean", "squeeze"]), .value(.word("color")),
+        "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, its mean colour, or "
+            + "(squeeze) the picture blurred and squeezed onto all of it."
     )
 
     /// The fill of the canvas.
     private enum Fill: String {
-        case color, blur, mirror, edge, mean
+        case color, blur, mirror, edge, mean, squeeze
     }
 
     /// The longer side at which a background is blurred, and the blur; its low resolution is invisible
     /// afterwards.
     private static let blurredSide = 128
     private static let blurredSigma = 5.0
+
+    /// The deviation of the blur that a squeezed picture gets, in its own pixels.
+    private static let squeezedSigma = 27.0
 
     package static let followsDensity = true
 
@@ -132,7 +139,9 @@ package struct Extend: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
-        let canvas = canvas(for: size)
+        let wanted = canvas(for: size)
+        let isBounded = arguments[Self.bound] == .word("source")
+        let canvas = isBounded ? context.source.map(wanted.smaller) ?? wanted : wanted
         try context.check(canvas)
         guard canvas != size else { return image }
         let place = place(of: size, on: canvas)
@@ -150,7 +159,7 @@ package struct Extend: ImageTransforming {
         case .edge:
             return try image.inMemory().surrounded(
                 on: canvas, left: place.left, top: place.top, by: .continued)
-        case .blur:
+        case .blur, .squeeze:
             return try onItself(image.inMemory(), canvas, place)
         }
     }
@@ -158,13 +167,26 @@ package struct Extend: ImageTransforming {
     private func onItself(
         _ image: borrowing VipsImage, _ canvas: PixelSize, _ place: (left: Int, top: Int)
     ) throws(ImagingError) -> VipsImage {
-        let below = try blurred(image, canvas)
-        guard image.hasAlpha else {
+        let below = try filling == .squeeze ? squeezed(image, canvas) : blurred(image, canvas)
+        // Squeezed it is seen beside the picture alone, not through it.
+        guard image.hasAlpha, filling != .squeeze else {
             return try below.inserting(image, left: place.left, top: place.top)
         }
         let above = try image.inColor().placed(
             on: canvas, left: place.left, top: place.top, over: .transparent)
         return try below.inColor().covered(by: above)
+    }
+
+    /// The picture blurred, with both sides then made those of the canvas.
+    private func squeezed(
+        _ image: borrowing VipsImage, _ canvas: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        let longer = Double(max(image.size.width, image.size.height))
+        let factor = min(1, Double(Self.blurredSide) / longer)
+        return try image.resized(to: image.size.scaled(by: factor)).softened(
+            sigma: Self.squeezedSigma * factor
+        )
+        .resized(to: canvas)
     }
 
     /// The picture scaled to cover the canvas, and blurred.

@@ -7,7 +7,7 @@ package struct Resize: ImageTransforming {
     package static let parameters = [
         size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x,
         CutPlacement.y,
-        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap, down,
+        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap, down, even,
     ]
 
     private static let size = TransformParameter(
@@ -31,8 +31,9 @@ package struct Resize: ImageTransforming {
         "Multiplies the size, without enlarge as far as the picture has pixels for it, and as much the lengths of pad, extend and watermark after it."
     )
     private static let bound = TransformParameter(
-        "bound", .word(["box", "side"]), .value(.word("box")),
-        "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long."
+        "bound", .word(["box", "side", "source"]), .value(.word("box")),
+        "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long; source for the "
+            + "wanted sides, which are then at most those of the picture as it was before all operations."
     )
     private static let swap = TransformParameter.flag(
         "swap",
@@ -41,6 +42,10 @@ package struct Resize: ImageTransforming {
 
     private static let down = TransformParameter.flag(
         "down", "Whether fit and fill round sides down that are not whole; else half up.")
+
+    private static let even = TransformParameter.flag(
+        "even",
+        "Whether a side that is left out is rounded before the picture is fitted, halves to the even number.")
 
     private static func least(_ name: String, _ side: String) -> TransformParameter {
         TransformParameter(
@@ -75,6 +80,7 @@ package struct Resize: ImageTransforming {
     let zoom: (x: Double, y: Double)
     let wantedDensity: Double
     private let boundsSides: Bool
+    private let boundsWanted: Bool
     private let swaps: Bool
     private let roundsDown: Bool
 
@@ -88,6 +94,7 @@ package struct Resize: ImageTransforming {
         zoom = (arguments.number(Self.zoomX) ?? 1, arguments.number(Self.zoomY) ?? 1)
         wantedDensity = arguments.number(Self.density) ?? 1
         boundsSides = arguments[Self.bound] == .word("side")
+        boundsWanted = arguments[Self.bound] == .word("source")
         swaps = arguments.isOn(Self.swap)
         roundsDown = arguments.isOn(Self.down)
         guard wanted != nil || hasFactors else { throw arguments.error(.missing, Self.size) }
@@ -125,13 +132,21 @@ package struct Resize: ImageTransforming {
     }
 
     /// Decides the steps for a picture of `source`.
-    package func plan(for source: PixelSize) -> Plan {
-        let wanted = swaps ? wanted?.swapped(for: source) : wanted
+    ///
+    /// - Parameter first: the picture's size before all operations, if another.
+    package func plan(for source: PixelSize, first: PixelSize? = nil) -> Plan {
+        let limited = boundsWanted ? wanted?.bounded(by: first ?? source) : wanted
+        let wanted = swaps ? limited?.swapped(for: source) : limited
         let stays = enlarging == .partly && wanted?.exceeds(source) == true
         if stays { return Plan(scaled: source, cut: source, source: source) }
         guard !hasFactors, let wanted else { return ResizeFactors(self, wanted, source).plan }
-        let box = wanted.resolved(for: source, down: roundsDown)
+        let isEven = arguments.isOn(Self.even)
+        let box = isEven ? wanted.resolvedEvenly(for: source) : wanted.resolved(for: source, down: roundsDown)
         switch mode(for: box, of: source) {
+        case .fit where isEven:
+            let isSmall = box.width >= source.width && box.height >= source.height
+            let scaled = isSmall ? source : source.fitting(into: box)
+            return Plan(scaled: scaled, cut: scaled, source: source)
         case .fit:
             let factor = wanted.fitFactor(for: source)
             let bounded = mayEnlarge ? factor : min(factor, 1)
@@ -165,11 +180,8 @@ package struct Resize: ImageTransforming {
 
     /// The smallest size with the picture's aspect that covers the box, or the picture's own.
     private func covering(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
-        let factor = Self.factor(max, box, source)
-        guard mayEnlarge || factor < 1 else { return source }
-        let rough = source.scaled(by: factor)
-        // Rounding may leave one pixel less than the box on the side that is not cut.
-        return PixelSize(max(rough.width, box.width), max(rough.height, box.height))
+        guard mayEnlarge || Self.factor(max, box, source) < 1 else { return source }
+        return source.covering(box)
     }
 
     /// Shrinks the box, with its aspect ratio, until it does not exceed the source.
@@ -189,7 +201,7 @@ package struct Resize: ImageTransforming {
     package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let plan = plan(for: image.size)
+        let plan = plan(for: image.size, first: context.source)
         try context.check(plan.scaled)
         let scaled =
             try context.isLinear

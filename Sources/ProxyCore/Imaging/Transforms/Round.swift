@@ -4,7 +4,7 @@
 package struct Round: ImageTransforming {
     package static let name = "round"
     package static let summary = "Rounds corners, with a border along the edge if wanted."
-    package static let parameters = [radius, corners, border, color, vertical]
+    package static let parameters = [radius, corners, border, color, vertical, outside]
 
     private static let lengthRange = 0...100_000
     private static let maximal = "max"
@@ -23,6 +23,9 @@ package struct Round: ImageTransforming {
         "ry", .length(lengthRange), .absent, isScaled: true,
         "The corners' radius in height, for corners of ellipses: 'radius' is then that in width, each at most half of its side."
     )
+    private static let outside = TransformParameter(
+        "outside", .color, .absent,
+        "The colour outside of the corners, which stay as opaque as they are; transparent if absent.")
 
     package let arguments: TransformArguments
     private let wantedRadius: Length?
@@ -38,6 +41,9 @@ package struct Round: ImageTransforming {
         chosenCorners = arguments.words(Self.corners)
         wantedBorder = arguments.length(Self.border)
         borderColor = arguments.color(Self.color) ?? .black
+        if wantedBorder != .pixels(0), wantedBorder != nil, arguments.color(Self.outside) != nil {
+            throw arguments.error(.conflict(with: "border"), Self.outside)
+        }
     }
 
     package func apply(
@@ -52,6 +58,9 @@ package struct Round: ImageTransforming {
         let border = min(wantedBorder?.pixels(of: shorter) ?? 0, half)
         let outer = shape(size, inset: 0, across, down)
         let cover = try context.once(0) { () throws(ImagingError) in try VipsImage.cover(outer.mask(), size) }
+        if let color = arguments.color(Self.outside) {
+            return try Self.surrounded(image, inside: cover, by: color)
+        }
         guard border > 0 else { return try image.masked(by: cover) }
         let inner = try context.once(1) { () throws(ImagingError) in
             try VipsImage.cover(
@@ -62,6 +71,17 @@ package struct Round: ImageTransforming {
             return try cover.uniform(borderColor).masked(by: VipsImage.cover(rest, size)).computed()
         }
         return try ring.completed(by: image.inColor().masked(by: inner))
+    }
+
+    /// Draws a colour where `cover` is not, and keeps the picture's alpha.
+    private static func surrounded(
+        _ image: borrowing VipsImage, inside cover: borrowing VipsImage, by color: PixelColor
+    ) throws(ImagingError) -> VipsImage {
+        let picture = try color.isGrey ? image.duplicate() : image.inColor()
+        guard picture.hasAlpha else { return try picture.masked(by: cover).flattened(onto: color) }
+        let ready = try picture.inMemory()
+        return try ready.colorBands().masked(by: cover).flattened(onto: color)
+            .joined(with: ready.band(ready.bands - 1))
     }
 
     private func shape(

@@ -80,14 +80,33 @@ package struct Watermark: ImageTransforming {
             with: all, at: (tile == "y" ? place.left : 0, tile == "x" ? place.top : 0))
     }
 
+    /// Beyond so many images they are spread more thinly: so many in a row or column.
+    private static let (mostMarks, mostOfRow) = (100, 6)
+
+    /// The distance of two images where less than two fit.
+    private static let leastGap = 10
+
+    /// How many images are spread along a side: as many as fit, or a second that the edge cuts.
+    private static func count(_ mark: Int, on side: Int) -> Int {
+        side < 2 * mark ? (side + mark - 1) / mark : side / mark
+    }
+
+    private static func gap(_ count: Int, _ mark: Int, on side: Int) -> Int {
+        guard count > 1 else { return 0 }
+        return count * mark > side ? leastGap : (side - count * mark) / (count - 1)
+    }
+
     /// As many whole images as fit, on a canvas; one alone lies where it would without repetition.
     private func spread(
         _ mark: borrowing VipsImage, _ tile: String, on canvas: PixelSize
     ) throws(ImagingError) -> VipsImage {
-        let columns = tile == "spready" ? 1 : max(1, canvas.width / mark.size.width)
-        let rows = tile == "spreadx" ? 1 : max(1, canvas.height / mark.size.height)
-        let gapX = columns > 1 ? (canvas.width - columns * mark.size.width) / (columns - 1) : 0
-        let gapY = rows > 1 ? (canvas.height - rows * mark.size.height) / (rows - 1) : 0
+        var columns = tile == "spready" ? 1 : Self.count(mark.size.width, on: canvas.width)
+        var rows = tile == "spreadx" ? 1 : Self.count(mark.size.height, on: canvas.height)
+        if columns * rows > Self.mostMarks {
+            (columns, rows) = (min(Self.mostOfRow, columns), min(Self.mostOfRow, rows))
+        }
+        let gapX = Self.gap(columns, mark.size.width, on: canvas.width)
+        let gapY = Self.gap(rows, mark.size.height, on: canvas.height)
         let size = PixelSize(mark.size.width + gapX, mark.size.height + gapY)
         let unit = try mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent).computed()
         let wall = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
