@@ -88,7 +88,7 @@ struct ImgixTests {
     @Test(
         "What has no equivalent is refused also by a lenient dialect",
         arguments: [
-            "txt=hello", "txt-size=3", "txt64=aGk", "mark=x", "mark-align=top", "blend=x", "fit=facearea",
+            "txt=hello", "txt-size=3", "txt64=aGk", "mark=x", "mark-align=top", "blend=x",
             "fm=mp4",
             "auto=enhance", "max-w=100", "page=2", "w=100&h=50&fit=fill&fill=gen", "w=0.5&h=50&fit=fill",
             "mask=/m.png",
