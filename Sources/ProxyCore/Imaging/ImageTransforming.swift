@@ -58,7 +58,7 @@ extension ImageTransforming {
     func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {
         guard density != 1, Self.followsDensity else { return self }
         do throws(TransformError) {
-            return try Self(arguments.scaled(by: density))
+            return try Self(arguments.scaled(by: density, isRounded: true))
         } catch {
             throw .tooManyPixels("\(error)")
         }

@@ -22,9 +22,12 @@ struct FormatDecision {
             }
             if plan.frameCount == nil { return .single(index) }
         }
-        if let count = plan.frameCount, header.isAnimation { return try frames(count, from: plan.frame ?? 0) }
+        if let count = plan.frameCount, header.isAnimation {
+            let first = plan.frame ?? 0
+            return try frames(count == .max ? header.frames - first : count, from: first)
+        }
         if let index = plan.frame { return .single(index) }
-        return plan.animation == .all && header.isAnimation && canWriteAnimation ? .all : .primary
+        return plan.animation != .first && header.isAnimation && canWriteAnimation ? .all : .primary
     }
 
     private func frames(_ count: Int, from first: Int) throws(RenderError) -> FrameSelection {
@@ -37,11 +40,17 @@ struct FormatDecision {
 
     private var canWriteAnimation: Bool {
         switch plan.format {
-        case .explicit(let format): format.row.writesAnimations
+        case .explicit(let format): format.row.writesAnimations || stacksFrames
         case .automatic: true
         case .source: header.format.row.writesAnimations
         case .information: false
         }
+    }
+
+    /// Whether the frames become a still, one below the other.
+    var stacksFrames: Bool {
+        guard plan.animation == .strip, case .explicit(let format) = plan.format else { return false }
+        return !format.row.writesAnimations
     }
 
     /// Decides the format when the result's size, alpha and frames are known.

@@ -70,21 +70,26 @@ struct RenderEngine {
 
         var written: Rendition.Intermediate?
         let image = try transformed(source, header, frames, count, beside, &written)
-        let size = PixelSize(image.size.width, image.size.height / count)
-        let result = FormatDecision.Result(size: size, hasAlpha: image.hasAlpha, isAnimated: count > 1)
+        let shown = decision.stacksFrames ? 1 : count
+        if shown < count { image.forgetFrames() }
+        let size = PixelSize(image.size.width, image.size.height / shown)
+        guard max(size.width, size.height) <= plan.limits.side else {
+            throw .resultTooLarge("the result would be \(size), limits.side is \(plan.limits.side)")
+        }
+        let result = FormatDecision.Result(size: size, hasAlpha: image.hasAlpha, isAnimated: shown > 1)
         var format = try decision.format(for: result)
         let usual = try decision.usualFormat(for: result)
         let isCheapest = plan.takesCheapest && usual != format
         let transform = watch.lap()
 
-        let mayTryLossless = !isCheapest && plan.mayTryLossless(size, frames: count)
+        let mayTryLossless = !isCheapest && plan.mayTryLossless(size, frames: shown)
         let encoded = try encode(
             image, &format, mayTryLossless: mayTryLossless, from: source, header, frames)
         try unsafe encoded.withBytes { bytes throws(RenderError) in
             try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
         }
         var rendition = Rendition(
-            format: format, width: size.width, height: size.height, frames: count, byteCount: encoded.count,
+            format: format, width: size.width, height: size.height, frames: shown, byteCount: encoded.count,
             source: original.facts,
             timings: .init(decode: decode, transform: transform, encode: watch.lap()))
         rendition.intermediate = written

@@ -84,14 +84,16 @@ struct ImageParameters {
             parameters.dpr = parameters.hasAutomaticDPR ? nil : try ratio("dpr", value, in: 0.5...8)
         },
         "animate": { (parameters, value) throws(ImageRequestError) in
-            parameters.animation = try choice(
-                "animate", value, ["all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first])
+            let policies = [
+                "all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first, "strip": .strip,
+            ]
+            parameters.animation = try choice("animate", value, policies)
         },
         "frame": { (parameters, value) throws(ImageRequestError) in
             parameters.frame = try integer("frame", value, in: 0...99_999)
         },
         "frames": { (parameters, value) throws(ImageRequestError) in
-            parameters.frameCount = try integer("frames", value, in: 1...99_999)
+            parameters.frameCount = try value == "all" ? .max : integer("frames", value, in: 1...99_999)
         },
         "max_bytes": { (parameters, value) throws(ImageRequestError) in
             parameters.maxBytes = try size("max_bytes", value, in: 1...999_999_999)

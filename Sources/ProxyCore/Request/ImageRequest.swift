@@ -130,7 +130,8 @@ package struct ImageRequest: Sendable {
         guard let count = plan.frameCount else {
             return plan.frame.map { "only \($0)" } ?? plan.animation.rawValue
         }
-        return "\(count) from \(plan.frame ?? 0)"
+        let number = count == .max ? "all" : "\(count)"
+        return "\(number) from \(plan.frame ?? 0)\(plan.animation == .strip ? " strip" : "")"
     }
 
     private static func names(_ formats: [ImageFormat]) -> String {

@@ -90,6 +90,7 @@ struct CloudflareTests {
             Meaning("https://a.test/p.jpg?x=1&y=2", "https://a.test/p.jpg?x=1&y=2"),
             Meaning("https:/a.test/p.jpg", "https://a.test/p.jpg"),
             Meaning("https%3A%2F%2Fa.test%2Fp.jpg%3Fx%3D1%26y%3D2", "https://a.test/p.jpg?x=1&y=2"),
+            Meaning("http%3A%2F%2Fa.test:8080%2Fp.jpg", "http://a.test:8080/p.jpg"),
             Meaning("http://x.b.test/at@sign.jpg", "http://x.b.test/at@sign.jpg"),
             Meaning("https://b.test/p.jpg", "forbidden source"),
             Meaning("https://evil.test/p.jpg", "forbidden source"),

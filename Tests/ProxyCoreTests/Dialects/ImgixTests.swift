@@ -25,6 +25,9 @@ struct ImgixTests {
             Meaning("w=100&fit=min", "transform=resize:100x&format=source"),
             Meaning("w=100&h=50&fit=min", "transform=resize:100x50:cover&format=source"),
             Meaning("w=100&h=50&fit=scale", "transform=resize:100x50:fill:enlarge=1&format=source"),
+            Meaning(
+                "w=100&h=50&fit=facearea",
+                "transform=resize:100x50:cover:gravity=smart:enlarge=1&format=source"),
             Meaning("w=320&ar=16:9&fit=crop", "transform=resize:320x180:cover:enlarge=1&format=source"),
             Meaning("ar=16:9&fit=crop&crop=top", "transform=crop:16x9:gravity=north:ratio=1&format=source"),
             Meaning(
@@ -75,6 +78,7 @@ struct ImgixTests {
             Meaning("fm=pjpg&q=0", "format=jpeg&progressive=1&quality=1"),
             Meaning("fm=png&q=50", "format=png"),
             Meaning("fm=webp&lossless=1&q=50", "format=webp&lossless=1"),
+            Meaning("lossless=1", "format=source"),
             Meaning("auto=format,compress&fm=jpg&q=60", "format=auto&quality=60"),
             Meaning("dl=a%20b.jpg", "format=source&download=1&filename=a b.jpg"),
             Meaning("expires=1700000000", "format=source&expires=1700000000"),
@@ -88,7 +92,7 @@ struct ImgixTests {
     @Test(
         "What has no equivalent is refused also by a lenient dialect",
         arguments: [
-            "txt=hello", "txt-size=3", "txt64=aGk", "mark=x", "mark-align=top", "blend=x", "fit=facearea",
+            "txt=hello", "txt-size=3", "txt64=aGk", "mark=x", "mark-align=top", "blend=x",
             "fm=mp4",
             "auto=enhance", "max-w=100", "page=2", "w=100&h=50&fit=fill&fill=gen", "w=0.5&h=50&fit=fill",
             "mask=/m.png",

@@ -45,6 +45,13 @@ struct ImgproxyTests {
             ),
             ("wm:1:soea:-5:0.1:0.25", "watermark:logo:gravity=southeast:x=-5:y=10pc:scale=0.25"),
             ("wm:0", nil), ("el:yes/w:9", "resize:size=9x"), ("w:1/w:2", "resize:size=2x"),
+            // What an argument leaves out stays as it was set.
+            ("g:no:9:8/g:so/rs:fill:5:5", "resize:size=5x5:mode=crop:gravity=south:x=9:y=8"),
+            ("g:fp::0.2/rs:fill:5:5", "resize:size=5x5:mode=crop:gravity=focal:fx=0:fy=0.2"),
+            ("c:4:3:no/c:2", "crop:2x3:gravity=north"), ("fl:1/fl::1", "flip:hv"),
+            ("pd:1:2:3:4/pd::5", "pad:1:5:1:5:color=transparent"), ("t:9::1/t:8", "trim:8:equal=h:keep=1"),
+            ("t:-1/rs:fill:0:0/dpr:2", "trim:10:keep=1,resize:density=2"),
+            ("wm:1:so:5:6:0.5/wm:0.5", "watermark:logo:gravity=south:x=5:y=6:scale=0.5:opacity=0.5"),
             (
                 "pd:1/wm:1/w:5/fl:1/c:4:4/t:1/bl:1/ex:1",
                 "trim:1:keep=1,flip:h,crop:4x4,resize:size=5x,blur:1,extend:5x100pc:color=transparent:grow=1,"
@@ -68,6 +75,8 @@ struct ImgproxyTests {
             ("exp:4102444800", "expires", "4102444800"), ("att:1", "download", "1"),
             ("fn:holiday", "filename", "holiday.*"), ("fn:aG9saWRheQ:1", "filename", "holiday.*"),
             ("cb:x", "filename", "cat.*"), ("skp:jpg:gif", "skip", "jpeg,gif"), ("w:1", "format", "source"),
+            ("skp:jpg/skp:gif:jpg", "skip", "jpeg,gif"), ("f:jpg/skp:jpg:gif", "skip", "jpeg"),
+            ("fn:a%zz", "filename", "a%zz.*"),
         ])
     func parameters(options: String, name: String, value: String) throws {
         let translation = try dialect().translate(ForeignTarget("/x/\(options)/\(Self.source)"))
@@ -81,15 +90,26 @@ struct ImgproxyTests {
             ("plain/http://a/b%20c.jpg@png", "http://a/b%20c.jpg", "png"),
             ("plain/http://a/b%3Fc=1%26d@", "http://a/b?c=1&d", "source"),
             ("plain/http:/a/b", "http://a/b", "source"), ("plain/http%3A//a/b", "http://a/b", "source"),
-            ("plain/a/b", "https://base/a/b", "source"), ("aHR0cDovL2EvYg", "http://a/b", "source"),
+            ("raw:1/plain/http://a/b@xyz", "http://a/b", nil),
+            ("aHR0cDovL2EvYg", "http://a/b", "source"), ("/aHR0cDovL2EvYg", "http://a/b", "source"),
             ("aHR0/cDov/L2EvYg==.webp", "http://a/b", "webp"),
         ])
-    func sources(text: String, url: String, format: String) throws {
-        let translation = try dialect { $0.baseURL = "https://base/" }.translate(
-            ForeignTarget("//x//w:1/\(text)"))
+    func sources(text: String, url: String, format: String?) throws {
+        let translation = try dialect().translate(ForeignTarget("//x//w:1/\(text)"))
 
         #expect(translation["url"] == url)
         #expect(translation["format"] == format)
+    }
+
+    @Test("A source that does not begin with the base URL is appended to it")
+    func base() throws {
+        let dialect = try dialect { $0.baseURL = "https://base/" }
+        for (text, url) in [
+            ("a/b", "https://base/a/b"), ("https://base/a", "https://base/a"),
+            ("http://a/b", "https://base/http://a/b"),
+        ] {
+            #expect(try dialect.translate(ForeignTarget("/x/w:1/plain/\(text)"))["url"] == url)
+        }
     }
 
     @Test(
@@ -103,6 +123,8 @@ struct ImgproxyTests {
             ("/x/rot:45/plain/http://a/b", "rot"),
             ("/x/bg:1:2/plain/http://a/b", "bg"), ("/x/z:0/plain/http://a/b", "z"),
             ("/x/bl:nan/plain/http://a/b", "bl"),
+            ("/x/c:5:/plain/http://a/b", "c"), ("/x/wm:1:ce:0:0:0/plain/http://a/b", "wm"),
+            ("/x/w:1//plain/http://a/b", "source"), ("/x/w:1//h:1/plain/http://a/b", "source"),
             ("/x/pr:none/plain/http://a/b", "preset"), ("/x/w:1/plain/http://a/b@jpg@png", "source"),
             ("/x/w:1/PLAIN/http://a/b", "source"), ("/x/w:1/plain/", "source"),
             ("/x/w%3a1/plain/http://a/b", "source"),
@@ -179,7 +201,7 @@ struct ImgproxyTests {
             #expect(try signing().translate(ForeignTarget("/\(signature)\(path)?utm=1")).isSigned)
             for wrong in [
                 "/\(signature)=\(path)", "/\(signature.dropLast())\(path)", "/\(signature)\(path)@png",
-                "/\(signature)/w:0100/\(Self.source)", "/\(signature)/\(path)", "/x\(path)", "/\(path)",
+                "/\(signature)/w:0100/\(Self.source)", "/x\(path)", "/\(path)",
                 "/\(signature)/w%253A100/\(Self.source)",
             ] {
                 let dialect = try signing()
@@ -188,6 +210,19 @@ struct ImgproxyTests {
                 }
                 #expect(error?.kind == .signature, "\(wrong)")
             }
+        }
+    }
+
+    @Test("What is repaired in front of a plain source is signed as repaired, its own escapes as they stand")
+    func repairs() throws {
+        let (key, salt) = ([0x00, 0x11, 0x22, 0x33] as [UInt8], [0x88, 0x99] as [UInt8])
+        for (signed, sent) in [
+            ("/w:1/plain/http%3A%2F%2Fa%2Fb", "/w:1/plain/http%3A%2F%2Fa%2Fb"),
+            ("/w:1/plain/http://a/b", "/w%3A1/plain/http:/a/b"),
+            ("/w:1/plain/http://a/b", "//w:1/plain/http:/a/b"),
+        ] {
+            let target = ForeignTarget("/\(signature(signed, key, salt))\(sent)")
+            #expect(try signing().translate(target).isSigned, "\(sent)")
         }
     }
 
@@ -238,6 +273,18 @@ struct ImgproxyTests {
         #expect(translation["frame"] == "2")
         #expect(throws: TranslationError.self) {
             try dialect.translate(ForeignTarget("/x/gr:1/\(Self.source)"))
+        }
+    }
+
+    @Test("A longest side fits the result into it, where the settings allow such options")
+    func longestSide() throws {
+        let dialect = try dialect { $0.securityOptions = true }
+        #expect(
+            try dialect.translate(ForeignTarget("/x/mrd:90/pd:5/\(Self.source)"))["transform"]
+                == "pad:5:5:5:5:color=transparent,resize:90x90")
+        #expect(try dialect.translate(ForeignTarget("/x/mrd:0/\(Self.source)"))["transform"] == nil)
+        #expect(throws: TranslationError.self) {
+            try self.dialect().translate(ForeignTarget("/x/mrd:90/\(Self.source)"))
         }
     }
 

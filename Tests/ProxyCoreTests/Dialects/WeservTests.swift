@@ -56,21 +56,25 @@ struct WeservTests {
     @Test(
         "Trim, turns, rectangle and bars stand in weserv's order",
         arguments: [
-            Meaning("trim=10&w=100", "trim:10,resize:100x:enlarge=1&format=source"),
+            Meaning("trim=10&w=100", "trim:10:keep=1,resize:100x:enlarge=1&format=source"),
             Meaning("ro=90&w=200&flop", "resize:200x:enlarge=1,rotate:90,flip:h&format=source"),
             Meaning("ro=-90", "rotate:270&format=source"),
             Meaning("ro=450&flip", "rotate:90,flip:v&format=source"),
             Meaning(
                 "ro=90&w=200&h=100&fit=cover&a=left",
                 "resize:200x100:outside:enlarge=1,rotate:90,crop:200x100:gravity=west&format=source"),
-            Meaning("cx=10%25&cy=20&cw=50%25", "crop:50pcx100pc:x=10pc:y=20:lenient=1&format=source"),
-            Meaning("crop=200,150,100,50", "crop:200x150:x=100:y=50:lenient=1&format=source"),
+            Meaning("cx=10%25&cy=20&cw=50%25", "crop:50pcx100pc:x=10pc:y=20:lenient=sides&format=source"),
+            Meaning("crop=200,150,100,50", "crop:200x150:x=100:y=50:lenient=sides&format=source"),
             Meaning("w=300&cw=200&ch=100", "resize:300x:enlarge=1,crop:200x100:x=0:y=0&format=source"),
             Meaning(
                 "cx=50&cw=200&precrop&w=300&h=200&fit=cover&ro=180",
-                "rotate:180,crop:200x100pc:x=50:y=0:lenient=1,resize:300x200:cover:enlarge=1&format=source"),
+                "rotate:180,crop:200x100pc:x=50:y=0:lenient=sides,resize:300x200:cover:enlarge=1&format=source"
+            ),
             Meaning("ro=30&w=200", "resize:200x:enlarge=1,rotate:30&format=source-alpha"),
             Meaning("ro=30&rbg=white", "rotate:30:color=ffffff&format=source"),
+            Meaning(
+                "w=800&fit=contain&we",
+                "resize:800x,extend:800x100pc:color=00000000:grow=1&format=source-alpha"),
             Meaning(
                 "w=300&h=200&fit=contain",
                 "resize:300x200:enlarge=1,extend:300x200:color=00000000&format=source-alpha"),
@@ -104,9 +108,10 @@ struct WeservTests {
             Meaning("sharp", "sharpen:0.816:0.375"),
             Meaning("sharp=2", "sharpen:2:1.5"),
             Meaning("sharp=1,3,2", "sharpen:2:2"),
+            Meaning("sharp=1,3&sat=2", "modulate:1:2:0"),
             Meaning("filt=greyscale", "modulate:1:0"),
             Meaning("filt=negate&blur=3", "invert,blur:3"),
-            Meaning("filt=duotone&start=red", "duotone:ff0000:d8e74f"),
+            Meaning("filt=duotone&start=red", "duotone:ff0000:d8e74f:lab"),
             Meaning("tint=%23336699", "tint:336699:lab"),
             Meaning("bg=8369", "background:33669988"),
             Meaning("bg=RED&blur=2", "blur:2,background:ff0000"),
@@ -125,6 +130,7 @@ struct WeservTests {
             Meaning("mask=star&mtrim", "mask:star:trim=1&format=source-alpha"),
             Meaning("shape=ellipse&strim", "mask:ellipse&format=source-alpha"),
             Meaning("mask=heart&mbg=ff0000", "mask:heart:color=ff0000&format=source"),
+            Meaning("mask=heart&mbg=80ff0000", "mask:heart,background:ff000080&format=source-alpha"),
             Meaning("mask=triangle-180&output=jpg", "mask:triangle-180,background:000&format=jpeg"),
         ])
     func masks(_ meaning: Meaning) {
@@ -147,9 +153,12 @@ struct WeservTests {
             Meaning("n=-1&loop=3&delay=200", "format=source&transform=loop:3,delay:200"),
             Meaning("filename=holiday", "format=source&animate=first&filename=holiday.*"),
             Meaning("maxage=1d", "format=source&animate=first"),
-            Meaning("n=-1&page=2", "unsupported n"),
-            Meaning("page=-1", "unsupported page"),
-            Meaning("n=-1&delay=100,200", "unsupported delay"),
+            Meaning("n=-1&page=2", "format=source&frame=2&frames=all"),
+            Meaning("page=-1", "format=source&animate=first"),
+            Meaning("n=-1&delay=100,200,300", "format=source&transform=delay:100:others=200+300"),
+            Meaning("n=-1&ro=30", "format=source"),
+            Meaning("n=-1&output=png", "format=png&animate=strip"),
+            Meaning("n=2&output=jpg", "transform=background:000&format=jpeg&frames=2&animate=strip"),
             Meaning("w=50%25&h=100&fit=contain", "unsupported w"),
         ])
     func output(_ meaning: Meaning) {
@@ -185,7 +194,7 @@ struct WeservTests {
             "w=-5", "w=abc", "w=%20200", "w=150%25", "dpr=9", "fit=xyz", "a=xyz", "trim=300", "crop=1,2,3",
             "bg=xyz",
             "mask=xyz", "q=101", "output=jpeg", "nosuch=1", "W=100", "amp;w=100", "con=200", "filename=a.png",
-            "fpx=0.2", "ro=abc",
+            "fpx=0.2", "ro=abc", "w=20000000", "a=tl",
         ])
     func leniency(_ parameter: String) throws {
         let name = parameter.prefix { $0 != "=" }
@@ -202,6 +211,11 @@ struct WeservTests {
             lenient.meaning(of: "/?url=a.test&w=200&width=100") == "transform=resize:200x:enlarge=1"
                 + Self.usual)
         #expect(lenient.meaning(of: "/?url=a.test&w=abc&w=100") == "format=source&animate=first")
+        #expect(
+            lenient.meaning(of: "/?url=a.test&mod=1,0.5&sat=2") == "transform=modulate:1:0.5:0" + Self.usual)
+        #expect(
+            lenient.meaning(of: "/?url=a.test&cw=50&crop=9,8,7,6")
+                == "transform=crop:50x8:x=7:y=6:lenient=sides" + Self.usual)
         #expect(strict.meaning(of: "/?url=a.test&w=200&width=100") == "invalid width")
     }
 
@@ -217,6 +231,8 @@ struct WeservTests {
             Meaning("/?url=a.test/sp%2520ace", "http://a.test/sp%20ace"),
             Meaning("/?url=a.test/p.jpg#part", "http://a.test/p.jpg"),
             Meaning("/?url=//a.test/p.jpg", "invalid url"),
+            Meaning("/?url=/a.test/p.jpg", "http://a.test/p.jpg"),
+            Meaning("/?url=http:///a.test/p.jpg", "http://a.test/p.jpg"),
             Meaning("/?url=http:/a.test/p.jpg", "invalid url"),
             Meaning("/?url=ssl:a.test/p.jpg", "invalid url"),
             Meaning("/?url=ftp://a.test/p.jpg", "invalid url"),

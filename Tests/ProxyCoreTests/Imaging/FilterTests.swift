@@ -116,6 +116,18 @@ struct FilterTests {
         }
     }
 
+    @Test("duotone in CIELAB ends at its colours, and has their mean lightness between")
+    func perceptualDuotone() async throws {
+        let ramp = TestPicture(256, 2) { x, _ in [UInt8(x), UInt8(x), UInt8(x)] }
+
+        let picture = try await rendered(ramp.encoded(as: .png), "duotone:000:00f:lab").picture
+
+        // Halfway are L 16.2, a 39.7 and b -54.1.
+        for (x, color) in [(0, [0, 0, 0]), (128, [36, 17, 120]), (255, [0, 0, 255])] {
+            #expect(zip(picture[x, 0], color).allSatisfy { abs(Int($0) - $1) <= 2 }, "\(x): \(picture[x, 0])")
+        }
+    }
+
     @Test("duotone applies the alpha of its colours")
     func transparentDuotone() async throws {
         let ramp = TestPicture(256, 2) { x, _ in [UInt8(x), UInt8(x), UInt8(x)] }
@@ -263,7 +275,7 @@ struct FilterTests {
         arguments: [
             "brightness:-1", "brightness:10.1", "gamma:0", "gamma:0.05", "exposure:5.1", "invert:1.1",
             "opacity:2", "hue:361", "saturation", "duotone:000", "sharpen:0", "pixelate:0", "loop:1.5",
-            "loop:-1",
+            "loop:-1", "delay:0", "delay:100:others=5+x", "delay:100:others=0",
             "speed:0", "sharpen:1:11",
         ])
     func ranges(text: String) {

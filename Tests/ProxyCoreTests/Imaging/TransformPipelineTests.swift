@@ -19,6 +19,7 @@ struct TransformPipelineTests {
             ),
             ("resize:50pcx", "resize:size=50pcx"),
             ("crop:10x10:x=-5:y=0", "crop:size=10x10:x=-5:y=0"),
+            ("crop:10x10:center:x=5", "crop:gravity=share:size=10x10:x=5"),
             ("rotate:-90.500:1:transparent", "rotate:angle=-90.5"),
             ("rotate:90:color=FFFFFFFF", "rotate:angle=90:color=fff"),
             ("round:max:br+tl+tr+bl", "round:radius=max"),

@@ -87,6 +87,32 @@ struct AnimationTests {
         }
     }
 
+    @Test("All frames from one on are taken", arguments: [ImageFormat.gif, .webp])
+    func frameToLast(format: ImageFormat) async throws {
+        let found = try await rendered(Self.source(format), "delay:70:others=90", as: .explicit(format)) {
+            ($0.frame, $0.frameCount) = (1, .max)
+        }
+
+        #expect(found.rendition.frames == 2)
+        #expect(try Self.timing(of: found.bytes).delays == [70, 90])
+    }
+
+    @Test("A strip has the frames below each other in a format without animations", arguments: [3, 2])
+    func strip(count: Int) async throws {
+        let found = try await rendered(Self.source(.gif), "resize:20x", as: .explicit(.png)) {
+            ($0.frameCount, $0.animation) = (count, .strip)
+        }
+
+        #expect(found.rendition.frames == 1)
+        #expect(found.rendition.height == 10 * count && found.picture.height == 10 * count)
+        for (index, color) in Self.colors.prefix(count).enumerated() {
+            let pixel = found.picture[15, index * 10 + 8].prefix(3)
+            #expect(zip(pixel, color).allSatisfy { abs(Int($0) - Int($1)) <= 8 }, "frame \(index)")
+        }
+        let animation = try await rendered(Self.source(.gif), as: .explicit(.webp)) { $0.animation = .strip }
+        #expect(animation.rendition.frames == 3)
+    }
+
     @Test("More frames than there are is an error; a still and a format without frames have one")
     func tooManyFrames() async throws {
         let source = try Self.source(.webp)

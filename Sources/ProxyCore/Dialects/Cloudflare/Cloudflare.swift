@@ -80,7 +80,7 @@ package struct Cloudflare: Dialect {
     private static func absolute(_ rest: Substring) -> String? {
         var text = PercentText.url(Array(rest.utf8))
         let decoded = PercentText.url(PercentText.decoded(rest))
-        if !rest.contains(":"), decoded.hasHTTPScheme { text = decoded }
+        if !text.hasHTTPScheme, decoded.hasHTTPScheme { text = decoded }
         guard !text.hasHTTPScheme else { return text }
         for scheme in ["http:/", "https:/"] where text.lowercased().hasPrefix(scheme) {
             return scheme + "/" + text.dropFirst(scheme.count)

@@ -70,9 +70,6 @@ extension ImgixOptions {
         let density = try number("dpr", in: 0.1...10) ?? 1
         let fits = ["clip", "max", "crop", "scale", "fill", "fillmax", "min", "clamp", "facearea"]
         let fit = try word("fit", fits) ?? "clip"
-        guard fit != "facearea" else {
-            throw TranslationError(.unsupported, "fit", "facearea needs to find faces; give fit=crop")
-        }
         var width = try side("w", density: density)
         var height = try side("h", density: density)
         if fit == "crop", let ratio = try aspectRatio() {
@@ -100,6 +97,8 @@ extension ImgixOptions {
         switch fit {
         case "max": return ["resize:\(size)"]
         case "scale": return ["resize:\(size):fill:enlarge=1"]
+        // There is no search for faces.
+        case "facearea": return ["resize:\(size):cover:gravity=smart:enlarge=1"]
         case "crop", "min":
             let enlarge = fit == "crop" ? ":enlarge=1" : ""
             let (gravity, zoom) = try position()

@@ -153,7 +153,7 @@ extension ImgixOptions {
         translation["format"] = isAutomatic ? "auto" : format ?? "source"
         if given == "pjpg", !isAutomatic { translation["progressive"] = "1" }
         let isLossless = self["lossless"] == "1" || self["lossless"] == "true"
-        let canBeLossless = isAutomatic || format == nil || format == "webp" || format == "avif"
+        let canBeLossless = isAutomatic || format == "webp" || format == "avif"
         if isLossless, canBeLossless { translation["lossless"] = "1" }
         let hasQuality = isAutomatic || !["png", "gif", "tiff"].contains(format)
         if let quality = try number("q", in: 0...100), hasQuality, !(isLossless && canBeLossless) {

@@ -82,9 +82,11 @@ struct ImgproxyArguments {
     static let maxNumber = 100_000.0
     private static let maxSide = 100_000
 
-    /// A gravity with its offsets.
+    /// A gravity with its offsets; one that is absent or empty keeps what was set.
     /// - Parameter isPlace: whether it places something larger or smaller, where nothing is searched for.
-    func gravity(isPlace: Bool = false) throws(TranslationError) -> ImgproxyOptions.Gravity {
+    func gravity(
+        replacing set: ImgproxyOptions.Gravity, isPlace: Bool = false
+    ) throws(TranslationError) -> ImgproxyOptions.Gravity {
         let type = try text(0)
         switch type {
         case "sm" where !isPlace:
@@ -93,18 +95,20 @@ struct ImgproxyArguments {
         case "fp":
             guard values.count == 3 else { throw error("'fp' has two coordinates") }
             return ImgproxyOptions.Gravity(
-                type: type, x: try number(1, in: 0...1), y: try number(2, in: 0...1))
+                type: type, x: self[1] == nil ? set.x : try number(1, in: 0...1),
+                y: self[2] == nil ? set.y : try number(2, in: 0...1))
         case _ where Self.gravities[type] != nil:
             guard values.count <= 3 else { throw error("a gravity has at most two offsets") }
-            return ImgproxyOptions.Gravity(type: type, x: try offset(1), y: try offset(2))
+            return ImgproxyOptions.Gravity(
+                type: type, x: try offset(1, otherwise: set.x), y: try offset(2, otherwise: set.y))
         default:
             throw error("there is no gravity '\(type.excerpt)'")
         }
     }
 
-    /// The offset at a place, 0 where it is absent.
-    func offset(_ place: Int) throws(TranslationError) -> Double {
-        self[place] == nil ? 0 : try number(place, in: -Self.maxNumber...Self.maxNumber)
+    /// The offset at a place, or what was set where it is absent.
+    func offset(_ place: Int, otherwise set: Double) throws(TranslationError) -> Double {
+        self[place] == nil ? set : try number(place, in: -Self.maxNumber...Self.maxNumber)
     }
 
     /// Our names of gravities.

@@ -166,35 +166,36 @@ package struct ImgproxyDialect: Dialect {
         return try ImgproxyTranslation(options, source, settings).translation(isSigned: isSigned)
     }
 
-    /// The first part, and the rest with its slash; two spellings that clients produce are repaired.
+    /// The first part, and the rest with one slash in front; spellings that clients produce are repaired.
     private func divide(_ target: String) throws(TranslationError) -> (signature: Substring, path: String) {
         let text = target.drop { $0 == "/" }
         guard let slash = text.firstIndex(of: "/"), text.index(after: slash) < text.endIndex else {
             throw TranslationError(.notFound, "", "a URL is /SIGNATURE/OPTIONS/SOURCE")
         }
-        return (text[..<slash], Self.repaired(text[slash...]))
+        return (text[..<slash], Self.repaired("/" + text[slash...].drop { $0 == "/" }))
     }
 
-    /// `%3A` is `:`, and a plain source has both slashes of its scheme, although something in between decoded
-    /// the one and merged the others.
-    private static func repaired(_ path: Substring) -> String {
-        let text = String(path.replacing("%3A", with: ":"))
-        guard let plain = text.firstRange(of: "/plain/") else { return text }
-        let source = text[plain.upperBound...]
-        guard let colon = source.firstIndex(of: ":") else { return text }
+    /// `%3A` is `:` in front of a plain source, which has both slashes of its scheme, although something in
+    /// between encoded the one and merged the others.
+    private static func repaired(_ path: String) -> String {
+        let plain = path.firstRange(of: "/plain/")
+        let options = String(path[..<(plain?.upperBound ?? path.endIndex)]).replacing("%3A", with: ":")
+        guard let plain else { return options }
+        let source = path[plain.upperBound...]
+        guard let colon = source.firstIndex(of: ":") else { return options + source }
         let scheme = source[..<colon]
         let rest = source[source.index(after: colon)...]
         guard !scheme.isEmpty, !scheme.contains("/"), rest.hasPrefix("/"), !rest.hasPrefix("//") else {
-            return text
+            return options + source
         }
-        return text[..<colon] + (scheme == "local" ? "://" : ":/") + rest
+        return options + scheme + (scheme == "local" ? "://" : ":/") + rest
     }
 
     // MARK: - Signatures
 
     /// Whether the signature is valid; false for one that is accepted as it stands.
     private func check(_ signature: Substring, of path: String) throws(TranslationError) -> Bool {
-        guard !signature.contains(":"), !signature.contains("%3A") else {
+        guard !signature.contains(":") else {
             throw TranslationError(
                 .signature, "signature", "'\(signature.excerpt)' stands in the signature's place")
         }
@@ -228,19 +229,19 @@ package struct ImgproxyDialect: Dialect {
     private func readOptions(
         _ parts: ArraySlice<Substring>, into options: inout ImgproxyOptions
     ) throws(TranslationError) -> ArraySlice<Substring> {
-        var rest = parts.drop { $0.isEmpty }
+        var rest = parts
         if settings.onlyPresets {
             let names = rest.popFirst() ?? ""
             for name in names.split(separator: ":", omittingEmptySubsequences: false) {
                 try apply(preset: String(name), to: &options, [])
             }
-            return rest.drop { $0.isEmpty }
+            return rest
         }
-        while let part = rest.first, part.isEmpty || part.contains(":") || isBetweenPipelines(part) {
+        while let part = rest.first, part.contains(":") || isBetweenPipelines(part) {
             rest.removeFirst()
             if part == "-" {
                 options.beginNext()
-            } else if !part.isEmpty {
+            } else {
                 try apply(part, to: &options, presets: [], isInURL: true)
             }
         }

@@ -39,9 +39,10 @@ extension ImgproxyOption {
         },
         ImgproxyOption("skip_processing", "skp", counts: 1...64) {
             (options, reading) throws(TranslationError) in
-            var formats: [String] = []
-            for place in reading.values.indices { formats.append(try reading.format(place)) }
-            options.skipped = formats
+            for place in reading.values.indices {
+                let format = try reading.format(place)
+                if !options.skipped.contains(format) { options.skipped.append(format) }
+            }
         },
         ImgproxyOption("raw") { (options, reading) throws(TranslationError) in
             options.isRaw = reading.flag(0)
@@ -57,11 +58,12 @@ extension ImgproxyOption {
         },
         ImgproxyOption("filename", "fn", counts: 1...2) { (options, reading) throws(TranslationError) in
             guard let text = reading[0] else { return options.filename = nil }
-            let decoded =
-                reading.flag(1)
-                ? LenientBase64.decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
-                : PercentText.wellFormedText(text)
-            guard let decoded else { throw reading.error("the name is not validly encoded") }
+            guard reading.flag(1) else { return options.filename = PercentText.wellFormedText(text) ?? text }
+            guard
+                let decoded = LenientBase64.decode(text.utf8).flatMap({
+                    String(validating: $0, as: UTF8.self)
+                })
+            else { throw reading.error("the name is not base64url of UTF-8") }
             options.filename = decoded
         },
         ImgproxyOption("return_attachment", "att") { (options, reading) throws(TranslationError) in
@@ -91,8 +93,8 @@ extension ImgproxyOption {
             options.ignored.append("\(reading.option): limits.sourcePixels holds")
         },
         ImgproxyOption("max_result_dimension", "mrd", isAboutLimits: true) {
-            (_, reading) throws(TranslationError) in
-            throw unlimited(reading, "limits.side")
+            (options, reading) throws(TranslationError) in
+            options.maxSide = max(0, try reading.integer(0, in: Int.min...Int.max))
         },
     ]
 

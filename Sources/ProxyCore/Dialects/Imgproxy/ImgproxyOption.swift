@@ -86,22 +86,25 @@ struct ImgproxyOption: Sendable {
             options.pipeline.mayEnlarge = reading.flag(0)
         },
         ImgproxyOption("gravity", "g", counts: 1...3) { (options, reading) throws(TranslationError) in
-            options.pipeline.gravity = try reading.gravity()
+            options.pipeline.gravity = try reading.gravity(replacing: options.pipeline.gravity)
         },
         ImgproxyOption("crop", "c", counts: 1...5) { (options, reading) throws(TranslationError) in
-            var crop = ImgproxyOptions.Crop()
-            crop.width = try reading.number(0, in: 0...ImgproxyArguments.maxNumber)
-            if reading[1] != nil { crop.height = try reading.number(1, in: 0...ImgproxyArguments.maxNumber) }
-            if reading.values.count > 2 { crop.gravity = try reading.dropping(2).gravity() }
-            options.pipeline.crop = crop
+            let side = 0...ImgproxyArguments.maxNumber
+            options.pipeline.crop.width = try reading.number(0, in: side)
+            if reading.values.count > 1 { options.pipeline.crop.height = try reading.number(1, in: side) }
+            if reading.values.count > 2 {
+                let set = options.pipeline.crop.gravity ?? ImgproxyOptions.Gravity()
+                options.pipeline.crop.gravity = try reading.dropping(2).gravity(replacing: set)
+            }
         },
         ImgproxyOption("trim", "t", counts: 1...4) { (options, reading) throws(TranslationError) in
-            guard reading[0] != nil else { return options.pipeline.trim = nil }
-            var trim = ImgproxyOptions.Trim(threshold: try reading.number(0, in: 0...255))
-            if reading[1] != nil { trim.color = try reading.color(1) }
-            trim.isEqualHorizontally = reading.flag(2)
-            trim.isEqualVertically = reading.flag(3)
-            options.pipeline.trim = trim
+            let most = ImgproxyArguments.maxNumber
+            let threshold = reading[0] == nil ? nil : try reading.number(0, in: -most...most)
+            // A negative one is the default there.
+            options.pipeline.trim.threshold = threshold.map { $0 < 0 ? 10 : min($0, 255) }
+            options.pipeline.trim.color = reading[1] == nil ? nil : try reading.color(1)
+            if reading[2] != nil { options.pipeline.trim.isEqualHorizontally = reading.flag(2) }
+            if reading[3] != nil { options.pipeline.trim.isEqualVertically = reading.flag(3) }
         },
     ]
 
@@ -121,41 +124,35 @@ struct ImgproxyOption: Sendable {
         if reading[0] != nil { options.pipeline.width = try reading.side(0) }
         if reading[1] != nil { options.pipeline.height = try reading.side(1) }
         if reading[2] != nil { options.pipeline.mayEnlarge = reading.flag(2) }
-        if reading[3] != nil { options.pipeline.extend = try extend(reading.dropping(3)) }
+        if reading[3] != nil { try readExtend(&options.pipeline.extend, reading.dropping(3)) }
     }
 
-    /// A switch and a gravity; nil if it is off.
-    private static func extend(
-        _ reading: ImgproxyArguments
-    ) throws(TranslationError) -> ImgproxyOptions.Gravity? {
+    /// A switch and a gravity.
+    private static func readExtend(
+        _ extend: inout ImgproxyOptions.Extend, _ reading: ImgproxyArguments
+    ) throws(TranslationError) {
+        extend.isOn = reading.flag(0)
         let place = reading.dropping(1)
-        let gravity =
-            place.values.isEmpty ? ImgproxyOptions.Gravity() : try place.gravity(isPlace: true)
-        return reading.flag(0) ? gravity : nil
+        guard !place.values.isEmpty else { return }
+        extend.gravity = try place.gravity(replacing: extend.gravity, isPlace: true)
     }
 
     // MARK: - Canvas
 
     private static let canvas = [
         ImgproxyOption("extend", "ex", counts: 1...4) { (options, reading) throws(TranslationError) in
-            options.pipeline.extend = try extend(reading)
+            try readExtend(&options.pipeline.extend, reading)
         },
         ImgproxyOption("extend_aspect_ratio", "extend_ar", "exar", counts: 1...4) {
             (options, reading) throws(TranslationError) in
-            options.pipeline.extendRatio = try extend(reading)
+            try readExtend(&options.pipeline.extendRatio, reading)
         },
         ImgproxyOption("padding", "pd", counts: 1...4) { (options, reading) throws(TranslationError) in
-            var padding = options.pipeline.padding ?? ImgproxyOptions.Padding()
-            if reading[0] != nil {
-                let all = try reading.side(0)
-                padding = ImgproxyOptions.Padding(top: all, right: all, bottom: all, left: all)
-            }
-            if reading[1] != nil {
-                padding.right = try reading.side(1)
-                padding.left = padding.right
-            }
-            if reading[2] != nil { padding.bottom = try reading.side(2) }
-            if reading[3] != nil { padding.left = try reading.side(3) }
+            var padding = options.pipeline.padding
+            if reading[0] != nil { padding.top = try reading.side(0) }
+            padding.right = reading[1] == nil ? padding.top : try reading.side(1)
+            padding.bottom = reading[2] == nil ? padding.top : try reading.side(2)
+            padding.left = reading[3] == nil ? padding.right : try reading.side(3)
             options.pipeline.padding = padding
         },
         ImgproxyOption("auto_rotate", "ar") { (options, reading) throws(TranslationError) in
@@ -167,8 +164,8 @@ struct ImgproxyOption: Sendable {
             options.pipeline.rotation = angle % 360
         },
         ImgproxyOption("flip", "fl", counts: 1...2) { (options, reading) throws(TranslationError) in
-            options.pipeline.flipsHorizontally = reading.flag(0)
-            options.pipeline.flipsVertically = reading.flag(1)
+            if reading[0] != nil { options.pipeline.flipsHorizontally = reading.flag(0) }
+            if reading[1] != nil { options.pipeline.flipsVertically = reading.flag(1) }
         },
     ]
 
@@ -197,18 +194,20 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("pixelate", "pix") { (options, reading) throws(TranslationError) in
             options.pipeline.pixelate = try reading.side(0)
         },
-        ImgproxyOption("watermark", "wm", counts: 1...5) { (options, reading) throws(TranslationError) in
-            var watermark = ImgproxyOptions.Watermark(opacity: try reading.number(0, in: 0...1))
+        // The last two are of the commercial version.
+        ImgproxyOption("watermark", "wm", counts: 1...7) { (options, reading) throws(TranslationError) in
+            var watermark = options.pipeline.watermark
+            watermark.opacity = try reading.number(0, in: 0...1)
             if let position = reading[1] {
                 guard position == "re" || ImgproxyArguments.gravities[position] != nil else {
                     throw reading.error("there is no position '\(position)'")
                 }
                 watermark.position.type = position
             }
-            watermark.position.x = try reading.offset(2)
-            watermark.position.y = try reading.offset(3)
-            if reading[4] != nil { watermark.scale = try reading.number(4, in: 0...10) }
-            options.pipeline.watermark = watermark.opacity > 0 ? watermark : nil
+            watermark.position.x = try reading.offset(2, otherwise: watermark.position.x)
+            watermark.position.y = try reading.offset(3, otherwise: watermark.position.y)
+            if reading[4] != nil { watermark.scale = try reading.positive(4) }
+            options.pipeline.watermark = watermark
         },
     ]
 }

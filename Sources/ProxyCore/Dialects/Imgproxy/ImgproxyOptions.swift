@@ -13,12 +13,12 @@ struct ImgproxyOptions: Sendable, Hashable {
         var zoomY = 1.0
         var dpr = 1.0
         var mayEnlarge = false
-        var extend: Gravity?
-        var extendRatio: Gravity?
+        var extend = Extend()
+        var extendRatio = Extend()
         var gravity = Gravity()
-        var crop: Crop?
-        var trim: Trim?
-        var padding: Padding?
+        var crop = Crop()
+        var trim = Trim()
+        var padding = Padding()
         var isTurnedByMetadata = true
         var rotation = 0
         var flipsHorizontally = false
@@ -30,7 +30,7 @@ struct ImgproxyOptions: Sendable, Hashable {
         var blur = 0.0
         var sharpen = 0.0
         var pixelate = 0
-        var watermark: Watermark?
+        var watermark = Watermark()
         /// Operations of the commercial version, as text.
         var adjustments: [String: String] = [:]
     }
@@ -47,6 +47,11 @@ struct ImgproxyOptions: Sendable, Hashable {
         var y = 0.0
     }
 
+    struct Extend: Sendable, Hashable {
+        var isOn = false
+        var gravity = Gravity()
+    }
+
     struct Crop: Sendable, Hashable {
         /// 0 is all, below 1 a share of the side, from 1 on pixels.
         var width = 0.0
@@ -56,7 +61,8 @@ struct ImgproxyOptions: Sendable, Hashable {
     }
 
     struct Trim: Sendable, Hashable {
-        var threshold: Double
+        /// Nil for no trim.
+        var threshold: Double?
         /// RRGGBB; nil is the top left pixel's.
         var color: String?
         var isEqualHorizontally = false
@@ -68,7 +74,8 @@ struct ImgproxyOptions: Sendable, Hashable {
     }
 
     struct Watermark: Sendable, Hashable {
-        var opacity: Double
+        /// 0 for none.
+        var opacity = 0.0
         /// As of a gravity; `re` is tiled, and the offsets are gaps.
         var position = Gravity()
         var scale = 0.0
@@ -91,6 +98,8 @@ struct ImgproxyOptions: Sendable, Hashable {
     var stripsMetadata = true
     var keepsCopyright = true
     var hasOneFrame = false
+    /// The longest side of the result; 0 for any.
+    var maxSide = 0
     var frame: Int?
     /// Options that change nothing here.
     var ignored: [String] = []

@@ -19,8 +19,8 @@ struct ImgproxySource {
             ? Self.plain(parts.dropFirst()) : Self.base64(parts, settings.base64IncludesFilename)
         guard !text.isEmpty else { throw Self.error("there is none") }
         fileExtension = ending.flatMap { $0.isEmpty ? nil : $0 }
-        let hasScheme = text.contains("://")
-        url = PercentText.encodingSpaces(hasScheme ? text : settings.baseURL + text)
+        let isComplete = text.hasPrefix(settings.baseURL)
+        url = PercentText.encodingSpaces(isComplete ? text : settings.baseURL + text)
     }
 
     /// The rest of the path, cut at `@`, decoded once.

@@ -14,8 +14,9 @@ struct ImgproxyTranslation {
         self.options = options
         self.source = source
         self.settings = settings
+        let fileExtension = options.isRaw ? nil : source.fileExtension
         format =
-            try source.fileExtension.map { (text) throws(TranslationError) in
+            try fileExtension.map { (text) throws(TranslationError) in
                 try ImgproxyFormat.name(text, option: "extension")
             } ?? options.format
     }
@@ -28,9 +29,9 @@ struct ImgproxyTranslation {
             for pipeline in options.pipelines { operations += try transform(pipeline) }
             if !operations.isEmpty { result["transform"] = operations.joined(separator: ",") }
             result["format"] = format ?? (settings.autoFormat ? "auto" : "source")
-            if format == nil, !options.skipped.isEmpty {
-                result["skip"] = options.skipped.joined(separator: ",")
-            }
+            // A source that has the format already.
+            let skipped = options.skipped.filter { format == nil || $0 == format }
+            if !skipped.isEmpty { result["skip"] = skipped.joined(separator: ",") }
             result["quality"] = quality
             setMaxBytes(&result)
             // Named even where it is the default, so that a picture without a transform is written anew, too.
@@ -87,7 +88,7 @@ struct ImgproxyTranslation {
     private func transform(_ pipeline: ImgproxyOptions.Pipeline) throws(TranslationError) -> [String] {
         var operations: [String] = []
         if !pipeline.isTurnedByMetadata { operations.append("orient:none") }
-        if let trim = pipeline.trim { operations.append(text(trim)) }
+        if let threshold = pipeline.trim.threshold { operations.append(text(pipeline.trim, threshold)) }
         // Sizes and gravities mean the turned picture.
         if pipeline.rotation != 0 { operations.append("rotate:\(pipeline.rotation)") }
         switch (pipeline.flipsHorizontally, pipeline.flipsVertically) {
@@ -96,19 +97,22 @@ struct ImgproxyTranslation {
         case (false, true): operations.append("flip:v")
         case (false, false): break
         }
-        if let crop = pipeline.crop, crop.width > 0 || crop.height > 0 {
-            operations.append(text(crop, pipeline.gravity))
+        if pipeline.crop.width > 0 || pipeline.crop.height > 0 {
+            operations.append(text(pipeline.crop, pipeline.gravity))
         }
         if let resize = resize(pipeline) { operations.append(resize) }
         operations += adjustments(pipeline)
         operations += filters(pipeline)
         operations += canvas(pipeline)
-        if let watermark = pipeline.watermark { operations.append(try text(watermark)) }
+        if (1...Int(ImgproxyArguments.maxNumber)).contains(options.maxSide) {
+            operations.append("resize:\(options.maxSide)x\(options.maxSide)")
+        }
+        if pipeline.watermark.opacity > 0 { operations.append(try text(pipeline.watermark)) }
         return operations
     }
 
-    private func text(_ trim: ImgproxyOptions.Trim) -> String {
-        var operation = OperationText("trim", OperationText.decimal(trim.threshold))
+    private func text(_ trim: ImgproxyOptions.Trim, _ threshold: Double) -> String {
+        var operation = OperationText("trim", OperationText.decimal(threshold))
         operation.set("color", trim.color)
         switch (trim.isEqualHorizontally, trim.isEqualVertically) {
         case (true, true): operation.set("equal", "hv")
@@ -140,8 +144,9 @@ struct ImgproxyTranslation {
         case "sm": operation.set("gravity", "smart")
         case "fp":
             operation.set("gravity", "focal")
-            operation.set("fx", OperationText.decimal(gravity.x))
-            operation.set("fy", OperationText.decimal(gravity.y))
+            // Offsets of another gravity, which an empty coordinate keeps, may be pixels.
+            operation.set("fx", OperationText.decimal(min(max(gravity.x, 0), 1)))
+            operation.set("fy", OperationText.decimal(min(max(gravity.y, 0), 1)))
         default:
             let word = ImgproxyArguments.gravities[gravity.type] ?? "center"
             if word != "center" || gravity.x != 0 || gravity.y != 0 { operation.set("gravity", word) }
@@ -170,7 +175,9 @@ struct ImgproxyTranslation {
         if hasSize { operation.set("size", size(pipeline)) }
         let mode = mode(pipeline)
         if hasSize, mode != "fit" { operation.set("mode", mode) }
-        if mode != "fit" && mode != "fill" || hasMinimum { Self.set(pipeline.gravity, of: &operation) }
+        if hasSize && mode != "fit" && mode != "fill" || hasMinimum {
+            Self.set(pipeline.gravity, of: &operation)
+        }
         if pipeline.mayEnlarge { operation.set("enlarge", "1") }
         if pipeline.minWidth > 0 { operation.set("minwidth", "\(pipeline.minWidth)") }
         if pipeline.minHeight > 0 { operation.set("minheight", "\(pipeline.minHeight)") }
@@ -220,20 +227,21 @@ struct ImgproxyTranslation {
             pipeline.height > 0 ? OperationText.decimal(Double(pipeline.height) * pipeline.zoomY) : "100pc"
         )
         let hasSize = pipeline.width > 0 || pipeline.height > 0
-        if let gravity = pipeline.extend, hasSize {
+        if pipeline.extend.isOn, hasSize {
             var operation = OperationText("extend", "\(sides.0)x\(sides.1)")
-            Self.set(gravity, of: &operation)
+            Self.set(pipeline.extend.gravity, of: &operation)
             operation.set("color", color)
             operation.set("grow", "1")
             operations.append(operation.text)
-        } else if let gravity = pipeline.extendRatio, pipeline.width > 0, pipeline.height > 0 {
+        } else if pipeline.extendRatio.isOn, pipeline.width > 0, pipeline.height > 0 {
             var operation = OperationText("extend", "\(sides.0)x\(sides.1)")
-            Self.set(gravity, of: &operation)
+            Self.set(pipeline.extendRatio.gravity, of: &operation)
             operation.set("color", color)
             operation.set("ratio", "1")
             operations.append(operation.text)
         }
-        if let padding = pipeline.padding, padding != ImgproxyOptions.Padding() {
+        let padding = pipeline.padding
+        if padding != ImgproxyOptions.Padding() {
             var operation = OperationText(
                 "pad", "\(padding.top)", "\(padding.right)", "\(padding.bottom)", "\(padding.left)")
             operation.set("color", color)
@@ -265,7 +273,9 @@ struct ImgproxyTranslation {
             operation.set("gravity", ImgproxyArguments.gravities[position.type] ?? "center")
             Self.setOffsets(position, "x", "y", of: &operation)
         }
-        if watermark.scale > 0 { operation.set("scale", OperationText.decimal(watermark.scale)) }
+        if watermark.scale > 0 {
+            operation.set("scale", OperationText.decimal(min(max(watermark.scale, 0.001), 10)))
+        }
         operation.set("opacity", watermark.opacity, unless: 1)
         return operation.text
     }

@@ -57,7 +57,12 @@ package struct Weserv: Dialect {
 
     /// Completes a URL; nil for one with another scheme or without a host.
     static func url(_ text: String) -> String? {
-        guard !text.hasHTTPScheme else { return text }
+        guard !text.hasHTTPScheme else {
+            // Slashes in front of the host are left out.
+            let scheme = text.prefix(text.prefix(5).lowercased() == "https" ? 8 : 7)
+            return String(scheme + text[scheme.endIndex...].drop { $0 == "/" })
+        }
+        let text = text.hasPrefix("//") ? text[...] : text.drop { $0 == "/" }
         // A name before a colon is a scheme unless a port follows.
         let authority = text.prefix { !"/?#".contains($0) }
         let port = authority.split(separator: ":", maxSplits: 1).dropFirst().first
@@ -85,7 +90,7 @@ extension Weserv {
             let size = try options.resultSize(of: (width, height))
         {
             // Frames stand below each other there.
-            let asked = try options.integer("n", in: -1...99_999) ?? 1
+            let asked = try options.frameCount()
             add("width", .integer(size.width))
             add("height", .integer(size.height * (asked == -1 ? all : max(1, min(asked, all)))))
         }

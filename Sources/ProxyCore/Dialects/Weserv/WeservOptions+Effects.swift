@@ -20,23 +20,19 @@ extension WeservOptions {
         let background = try color("bg")
         if let background { operations.append("background:\(background.text)") }
         let mask = try mask()
-        if let mask { operations.append(mask) }
+        operations += mask
         // A JPEG shows black where the picture is transparent.
-        if self["output"] == "jpg", background?.isOpaque != true || mask != nil {
+        if self["output"] == "jpg", background?.isOpaque != true || !mask.isEmpty {
             operations.append("background:000")
         }
         return operations
     }
 
-    /// `mod=brightness,saturation,hue`, and `sat` and `hue` alone.
+    /// Brightness, saturation and hue.
     private mutating func modulate() throws(TranslationError) -> String? {
-        let parts = list("mod")
-        func factor(_ number: Double?) -> Double { number.map { $0 >= 0 ? min($0, 10) : 1 } ?? 1 }
-        let brightness = factor(parts.first ?? nil)
-        let saturation = factor(try decimal("sat", in: 0...10_000) ?? (parts.count > 1 ? parts[1] : nil))
-        let given =
-            try integer("hue", in: -999_999...999_999) ?? (parts.count > 2 ? parts[2].map { Int($0) } : nil)
-        let hue = ((given ?? 0) % 360 + 360) % 360
+        let brightness = min(try decimal("mod", in: 0...10_000) ?? 1, 10)
+        let saturation = min(try decimal("sat", in: 0...10_000) ?? 1, 10)
+        let hue = ((try integer("hue", in: -999_999...999_999) ?? 0) % 360 + 360) % 360
         guard brightness != 1 || saturation != 1 || hue != 0 else { return nil }
         return "modulate:\(DecimalText.text(brightness)):\(DecimalText.text(saturation)):\(hue)"
     }
@@ -48,16 +44,15 @@ extension WeservOptions {
         return value == 0 ? nil : DecimalText.text((1...3).contains(value) ? value : 2.2)
     }
 
-    /// A sigma, or flat, jagged and sigma; a mild one where the value is none.
+    /// By a sigma; a mild one where the value is none.
     private func sharpen() -> String? {
-        guard self["sharp"] != nil else { return nil }
-        let parts = list("sharp")
-        let sigma = parts.count > 1 ? (parts.count > 2 ? parts[2] ?? -1 : 0) : (parts.first ?? nil) ?? -1
+        guard let text = self["sharp"] else { return nil }
+        let sigma = NumberText.leadingDecimal(text) ?? -1
         guard sigma != 0 else { return nil }
         // As the difference to the mean of nine neighbours, times 0.375.
         guard (0.000001...10).contains(sigma) else { return "sharpen:0.816:0.375" }
-        let flat = (parts.count > 1 ? parts[0] : slope("sharpf")) ?? 1
-        let jagged = (parts.count > 1 ? parts[1] : slope("sharpj")) ?? 2
+        let flat = slope("sharpf") ?? 1
+        let jagged = slope("sharpj") ?? 2
         let amount = min(max((flat + jagged) / 2, 0), 10)
         return "sharpen:\(DecimalText.text(max(sigma, 0.1))):\(DecimalText.text(amount))"
     }
@@ -76,7 +71,7 @@ extension WeservOptions {
         guard name == "duotone" else { return name }
         let start = try color("start")?.text ?? "c83658"
         let stop = try color("stop")?.text ?? "d8e74f"
-        return "duotone:\(start):\(stop)"
+        return "duotone:\(start):\(stop):lab"
     }
 
     /// The sigma; a mild one where the value is none or out of range.
@@ -94,10 +89,12 @@ extension WeservOptions {
             "star", "heart",
         ].map { ($0, $0) })
 
-    private mutating func mask() throws(TranslationError) -> String? {
-        guard let shape = try word("mask", Self.shapes) else { return nil }
-        let color = try color("mbg").map { ":color=\($0.text)" } ?? ""
-        return "mask:\(shape)\(isOn("mtrim") && shape != "ellipse" ? ":trim=1" : "")\(color)"
+    private mutating func mask() throws(TranslationError) -> [String] {
+        guard let shape = try word("mask", Self.shapes) else { return [] }
+        let mask = "mask:\(shape)\(isOn("mtrim") && shape != "ellipse" ? ":trim=1" : "")"
+        guard let color = try color("mbg") else { return [mask] }
+        // One that lets something through is all that is left outside of the shape.
+        return color.isOpaque ? ["\(mask):color=\(color.text)"] : [mask, "background:\(color.text)"]
     }
 
     /// Whether a mask leaves its outside transparent.

@@ -17,12 +17,14 @@ extension WeservOptions {
         var size: String { ForeignSide.size(width, height) }
         var hasBoth: Bool { width != nil && height != nil }
         var isEmpty: Bool { width == nil && height == nil }
+        /// Whether there may be bars: a side alone is always reached if it may be enlarged.
+        var hasBars: Bool { fit == .contain && (hasBoth || !isEmpty && !mayEnlarge && !hasPercent) }
         var hasPercent: Bool { [width, height].contains { $0?.isPercent ?? false } }
     }
 
     /// The operations from the trim to the last turn, in weserv's order.
     mutating func geometry() throws(TranslationError) -> [String] {
-        let trim = try integer("trim", in: 1...254).map { ["trim:\($0)"] } ?? []
+        let trim = try integer("trim", in: 1...254).map { ["trim:\($0):keep=1"] } ?? []
         let box = try box()
         let quarters = try turns()
         let rectangle = try rectangle().map { [$0] } ?? []
@@ -114,15 +116,17 @@ extension WeservOptions {
 
     /// The bars beside the picture.
     private mutating func bars(_ box: Box) throws(TranslationError) -> [String] {
-        guard box.fit == .contain, box.hasBoth else { return [] }
+        guard box.hasBars else { return [] }
         let color = try color("cbg") ?? .transparent
-        return ["extend:\(box.size)\(try gravity(ofBars: true)):color=\(color.text)"]
+        let size = ForeignSide.size(box.width ?? .percent(100), box.height ?? .percent(100))
+        let grow = box.hasBoth ? "" : ":grow=1"
+        return ["extend:\(size)\(try gravity(ofBars: true)):color=\(color.text)\(grow)"]
     }
 
     /// Whether bars or a free turn leave parts transparent.
     mutating func hasTransparentParts() throws(TranslationError) -> Bool {
         let box = try box()
-        if box.fit == .contain, box.hasBoth, try color("cbg")?.isOpaque != true { return true }
+        if box.hasBars, try color("cbg")?.isOpaque != true { return true }
         guard try !freeTurn().isEmpty else { return false }
         return try color("rbg")?.isOpaque != true
     }
@@ -133,8 +137,7 @@ extension WeservOptions {
         "center": "center", "top": "north", "right": "east", "bottom": "south", "left": "west",
         "top-left": "northwest", "top-right": "northeast", "bottom-left": "southwest",
         "bottom-right": "southeast",
-        "t": "north", "r": "east", "b": "south", "l": "west", "tl": "northwest", "tr": "northeast",
-        "bl": "southwest", "br": "southeast", "entropy": "entropy", "attention": "smart",
+        "t": "north", "r": "east", "b": "south", "l": "west", "entropy": "entropy", "attention": "smart",
     ]
 
     /// Where the picture is cut, or where it is put between bars; empty for the middle.
@@ -170,10 +173,10 @@ extension WeservOptions {
         return turn + (flip.isEmpty ? [] : ["flip:\(flip)"])
     }
 
-    /// A turn by another angle, with its corners.
+    /// A turn by another angle, with its corners; animations are not turned so.
     private mutating func freeTurn() throws(TranslationError) -> [String] {
         let degrees = try angle() % 360
-        guard degrees % 90 != 0 else { return [] }
+        guard degrees % 90 != 0, try frameCount() == 1 else { return [] }
         return ["rotate:\(degrees)" + (try color("rbg").map { ":color=\($0.text)" } ?? "")]
     }
 
@@ -183,23 +186,14 @@ extension WeservOptions {
 
     // MARK: - Rectangle
 
-    /// `cx`, `cy`, `cw` and `ch`, or the old `crop=w,h,x,y`.
+    /// `cx`, `cy`, `cw` and `ch`.
     private mutating func rectangle() throws(TranslationError) -> String? {
         var sides: [String: ForeignSide] = [:]
-        if self["crop"] != nil {
-            let numbers = list("crop")
-            if numbers.count < 4 {
-                try leniency.ignore("crop", "must be w,h,x,y")
-            } else {
-                for (name, number) in zip(["cw", "ch", "cx", "cy"], numbers) {
-                    if let number, number >= 1 { sides[name] = .pixels(number.rounded(.down)) }
-                }
-            }
-        }
         for name in ["cw", "ch", "cx", "cy"] where self[name] != nil { sides[name] = try side(name) }
         guard !sides.isEmpty else { return nil }
         let size = ForeignSide.size(sides["cw"] ?? .percent(100), sides["ch"] ?? .percent(100))
         let (x, y) = (sides["cx"]?.text ?? "0", sides["cy"]?.text ?? "0")
-        return "crop:\(size):x=\(x):y=\(y)" + (sides["cx"] != nil || sides["cy"] != nil ? ":lenient=1" : "")
+        let hasCorner = sides["cx"] != nil || sides["cy"] != nil
+        return "crop:\(size):x=\(x):y=\(y)" + (hasCorner ? ":lenient=sides" : "")
     }
 }

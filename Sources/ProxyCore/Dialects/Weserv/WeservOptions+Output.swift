@@ -20,7 +20,7 @@ extension WeservOptions {
             translation["format"] = format ?? usual
         }
         try writeEncoding(format, to: &translation)
-        try writeFrames(to: &translation)
+        try writeFrames(format, to: &translation)
         try writeDelivery(to: &translation)
     }
 
@@ -52,36 +52,47 @@ extension WeservOptions {
         }
     }
 
+    /// How many frames are asked for, -1 for all, which what is no number counts as, too.
+    mutating func frameCount() throws(TranslationError) -> Int {
+        guard let text = self["n"] else { return 1 }
+        guard let count = NumberText.leadingInteger(text) else {
+            try leniency.ignore("n", "must be a number")
+            return -1
+        }
+        return count == -1 || (1...99_999).contains(count) ? count : 1
+    }
+
     /// One frame unless `n` says otherwise.
-    private mutating func writeFrames(to translation: inout Translation) throws(TranslationError) {
-        let count = try integer("n", in: -1...99_999) ?? 1
-        let first = try integer("page", in: -2...99_999)
-        if let first, first < 0 {
-            throw TranslationError(.unsupported, "page", "the largest or smallest page; give its number")
+    private mutating func writeFrames(
+        _ format: String?, to translation: inout Translation
+    ) throws(TranslationError) {
+        let count = try frameCount()
+        var first = try integer("page", in: -2...99_999)
+        if let page = first, page < 0 {
+            leniency.note("page", "the frames of an animation are equally large: the first one")
+            first = nil
         }
         switch (count, first) {
-        case (-1, let first?) where first > 0:
-            throw TranslationError(
-                .unsupported, "n", "all pages from another than the first; give their number")
-        case (-1, _): break
-        case (0...1, nil): translation["animate"] = "first"
-        case (0...1, let first?): translation["frame"] = String(first)
+        case (1, nil): translation["animate"] = "first"
+        case (1, let first?): translation["frame"] = String(first)
+        case (-1, nil): break
         default:
             if let first { translation["frame"] = String(first) }
-            translation["frames"] = String(count)
+            translation["frames"] = count == -1 ? "all" : String(count)
         }
-        guard count != 0, count != 1 else { return }
+        guard count != 1 else { return }
+        if format == "jpeg" || format == "png" { translation["animate"] = "strip" }
         try writeTiming(to: &translation)
     }
 
     private mutating func writeTiming(to translation: inout Translation) throws(TranslationError) {
         var operations = translation["transform"].map { [$0] } ?? []
         if let count = try integer("loop", in: 0...65_535) { operations.append("loop:\(count)") }
-        let delays = Set(list("delay").map { Int($0 ?? 0) })
-        if delays.count > 1 {
-            throw TranslationError(.unsupported, "delay", "a delay for each frame; give one for all")
+        let delays = list("delay").map { $0 ?? 0 }
+        if !delays.isEmpty, delays.allSatisfy({ (1...65_535).contains($0) }) {
+            let others = delays.dropFirst().prefix(256).map(String.init).joined(separator: "+")
+            operations.append("delay:\(delays[0])\(others.isEmpty ? "" : ":others=\(others)")")
         }
-        if let delay = delays.first, (1...65_535).contains(delay) { operations.append("delay:\(delay)") }
         if !operations.isEmpty { translation["transform"] = operations.joined(separator: ",") }
     }
 

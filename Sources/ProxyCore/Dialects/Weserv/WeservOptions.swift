@@ -36,9 +36,33 @@ struct WeservOptions {
             }
             if name == "url" || name == "default" {
                 texts[name] = .some(item.rawValue.map { PercentText.url(PercentText.decoded($0)) })
+            } else if let names = Self.lists[name], let value = item.value {
+                try divide(value, among: names, from: name)
             } else {
                 texts[name] = .some(item.value)
             }
+        }
+    }
+
+    /// Lists, and the parameters that their members stand for.
+    private static let lists = [
+        "mod": ["mod", "sat", "hue"], "sharp": ["sharpf", "sharpj", "sharp"],
+        "crop": ["cw", "ch", "cx", "cy"],
+    ]
+
+    /// Sets what the members of a list stand for, unless that is given already.
+    private mutating func divide(
+        _ value: String, among names: [String], from list: String
+    ) throws(TranslationError) {
+        let members = value.split(separator: ",").prefix(names.count).map(String.init)
+        if list == "crop", members.count < names.count {
+            return try leniency.ignore(list, "must be w,h,x,y")
+        }
+        // A single one is the sigma.
+        guard list != "sharp" || members.count > 1 else { return texts[list] = .some(value) }
+        for (name, member) in zip(names, members) where texts[name] == nil {
+            let text = list == "crop" ? "\(NumberText.leadingInteger(member) ?? 0)" : member
+            texts[name] = .some(text)
         }
     }
 
@@ -87,11 +111,18 @@ struct WeservOptions {
             try leniency.ignore(name, "must be pixels, or a percentage")
             return nil
         }
+        guard number <= Self.mostPixels else {
+            try leniency.ignore(name, "must be pixels, or a percentage")
+            return nil
+        }
         guard Double(number) <= ForeignSide.maxPixels else {
             throw TranslationError(.invalid, name, "must be at most 100000")
         }
         return number > 0 ? .pixels(Double(number)) : nil
     }
+
+    /// Beyond it a number is none.
+    private static let mostPixels = 10_000_000
 
     /// A colour whose alpha, if given, stands before red; nil where it is transparent.
     mutating func color(_ name: String) throws(TranslationError) -> ForeignColor? {
@@ -114,7 +145,7 @@ struct WeservOptions {
     }
 
     /// The numbers of a list; nil for those that are none.
-    func list(_ name: String) -> [Double?] {
-        (self[name] ?? "").split(separator: ",").map { NumberText.leadingDecimal($0) }
+    func list(_ name: String) -> [Int?] {
+        (self[name] ?? "").split(separator: ",").map { NumberText.leadingInteger($0) }
     }
 }

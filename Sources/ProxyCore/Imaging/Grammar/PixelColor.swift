@@ -90,8 +90,8 @@ extension PixelColor: CustomStringConvertible {
 }
 
 extension PixelColor {
-    /// a and b of CIELAB with the white of D65.
-    var chroma: (a: Double, b: Double) {
+    /// The colour in CIELAB with the white of D65.
+    var lab: CIELab {
         let light = fractions.map(ToneCurve.linear)
         func component(_ x: Double, _ y: Double, _ z: Double, _ white: Double) -> Double {
             let value = (x * light[0] + y * light[1] + z * light[2]) / white
@@ -100,6 +100,6 @@ extension PixelColor {
         let x = component(0.4124, 0.3576, 0.1805, 0.9505)
         let y = component(0.2126, 0.7152, 0.0722, 1)
         let z = component(0.0193, 0.1192, 0.9505, 1.089)
-        return (500 * (x - y), 200 * (y - z))
+        return CIELab(lightness: 116 * y - 16, a: 500 * (x - y), b: 200 * (y - z))
     }
 }

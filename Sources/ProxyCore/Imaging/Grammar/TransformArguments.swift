@@ -39,12 +39,14 @@ package struct TransformArguments: Sendable {
     }
 
     /// Multiplies each value that `dpr` multiplies.
-    func scaled(by factor: Double) throws(TransformError) -> TransformArguments {
+    /// - Parameter isRounded: whether lengths then become whole pixels, half to even.
+    func scaled(by factor: Double, isRounded: Bool = false) throws(TransformError) -> TransformArguments {
         var scaled = given
         for parameter in parameters where parameter.isScaled {
             // A default length is scaled, too: sharpening of an image twice as large needs twice the radius.
             guard let value = self[parameter] else { continue }
-            do { scaled[parameter.name] = try parameter.checked(value.scaled(by: factor)) } catch {
+            let product = isRounded ? value.scaled(by: factor).inWholePixels : value.scaled(by: factor)
+            do { scaled[parameter.name] = try parameter.checked(product) } catch {
                 throw TransformError(error, operation: operation, parameter: parameter.name, at: nil)
             }
         }

@@ -21,6 +21,12 @@ package enum TransformValue: Sendable, Hashable {
         case .word, .words, .color, .text: self
         }
     }
+
+    /// A length in pixels rounded half to even, anything else as it is.
+    var inWholePixels: TransformValue {
+        guard case .length(.pixels(let number)) = self else { return self }
+        return .length(.pixels(FixedNumber(Int(number.double.rounded(.toNearestOrEven)))))
+    }
 }
 
 extension TransformValue: CustomStringConvertible {

@@ -24,7 +24,8 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package var isProgressive: Bool?
     /// The one frame or page to use; nil means as `animation` says.
     package var frame: Int?
-    /// How many frames of an animation to use, from `frame` on or the first; nil means as `frame` and `animation` say.
+    /// How many frames of an animation to use, from `frame` on or the first, `Int.max` for all of these; nil means as
+    /// `frame` and `animation` say.
     package var frameCount: Int?
     /// Which frames of an animation to keep.
     package var animation: AnimationPolicy
@@ -70,6 +71,8 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         case all
         /// The first frame only.
         case first
+        /// Every frame, one below the other in a format without animations that is asked for.
+        case strip
     }
 
     /// What to keep of the source's metadata.

@@ -26,8 +26,10 @@ package struct Crop: ImageTransforming {
         "ratio", "Whether size is an aspect: the largest rectangle of it is cut.")
     private static let strict = TransformParameter.flag(
         "strict", "Whether a rectangle that reaches beyond the image is refused instead of clamped.")
-    private static let lenient = TransformParameter.flag(
-        "lenient", "Whether a rectangle outside the image leaves it as it is; else that is an error.")
+    private static let lenient = TransformParameter(
+        "lenient", .word(["0", "1", "sides"]), .value(.word("0")),
+        "Whether a rectangle outside the image leaves it as it is, or, with sides, begins at 0 on a side on which it would "
+            + "begin outside; else that is an error.")
     private static let base = TransformParameter(
         "base", .word(["picture", "source"]), .value(.word("picture")),
         "What x and y refer to: the picture as it is then, or as it was before a trim.")
@@ -41,13 +43,16 @@ package struct Crop: ImageTransforming {
     private let top: Length?
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+        let hasOffset = arguments.length(Self.x) != nil || arguments.length(Self.y) != nil
+        isPlacedByCorner = hasOffset && arguments.given[Gravity.parameter.name] == nil
+        // The canonical spelling omits the default, and x and y would then mean a corner.
+        let isMovedFromMiddle = hasOffset && arguments.given[Gravity.parameter.name] == .word("center")
+        self.arguments =
+            isMovedFromMiddle ? arguments.replacing([Gravity.parameter.name: .word("share")]) : arguments
         wanted = arguments.size(Self.size)
         placement = try CutPlacement(arguments)
         left = arguments.length(Self.x)
         top = arguments.length(Self.y)
-        isPlacedByCorner =
-            (left != nil || top != nil) && arguments.given[Gravity.parameter.name] == nil
     }
 
     /// The wanted size in pixels, which may exceed the picture.
@@ -78,9 +83,15 @@ package struct Crop: ImageTransforming {
             return try placement.cut(image, to: box.smaller(size), of: size, in: &context)
         }
         let before = arguments[Self.base] == .word("source") ? context.trimmed : (left: 0, top: 0)
-        let rectangle = PixelRectangle(
+        var corner = (
             left: (left?.roundedPixels(of: size.width) ?? 0) - before.left,
-            top: (top?.roundedPixels(of: size.height) ?? 0) - before.top, size: box)
+            top: (top?.roundedPixels(of: size.height) ?? 0) - before.top
+        )
+        if arguments[Self.lenient] == .word("sides") {
+            if !(0..<size.width).contains(corner.left) { corner.left = 0 }
+            if !(0..<size.height).contains(corner.top) { corner.top = 0 }
+        }
+        let rectangle = PixelRectangle(left: corner.left, top: corner.top, size: box)
         guard let inside = rectangle.clamped(to: size) else {
             if arguments.isOn(Self.lenient) { return image }
             throw .emptyResult("crop lies outside the picture, which is \(size) there")

@@ -3,16 +3,27 @@
 /// `delay:100` — sets how long frames are shown.
 package struct Delay: ImageTransforming {
     package static let name = "delay"
-    package static let summary = "Shows every frame of an animation equally long; a still stays as it is."
-    package static let parameters = [milliseconds]
+    package static let summary =
+        "Shows every frame of an animation equally long, or each as long as it says; a still stays as it is."
+    package static let parameters = [milliseconds, others]
 
+    private static let range = 1...655_350
     private static let milliseconds = TransformParameter(
-        "milliseconds", .whole(1...655_350), .required, "How long each frame is shown.")
+        "milliseconds", .whole(range), .required, "How long each frame is shown.")
+    private static let others = TransformParameter(
+        "others", .text(limit: 2_048), .absent,
+        "How long those behind the first are shown, joined by +; the last value is for all that follow.")
 
     package let arguments: TransformArguments
+    private let delays: [Int]
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
+        let others = (arguments.text(Self.others) ?? "").split(separator: "+").map { Int($0) ?? 0 }
+        guard others.allSatisfy(Self.range.contains) else {
+            throw arguments.error(.malformed(expected: "milliseconds, joined by +"), Self.others)
+        }
+        delays = [Int(arguments.number(Self.milliseconds) ?? 100)] + others
     }
 
     package func apply(
@@ -22,7 +33,6 @@ package struct Delay: ImageTransforming {
     }
 
     package func schedule(_ playback: inout Playback) {
-        let delay = Int(arguments.number(Self.milliseconds) ?? 100)
-        playback.delays = playback.delays.map { _ in delay }
+        playback.delays = playback.delays.indices.map { delays[min($0, delays.count - 1)] }
     }
 }

@@ -4,10 +4,15 @@
 package struct Duotone: ImageTransforming {
     package static let name = "duotone"
     package static let summary = "Maps the luminance of encoded sRGB to the way from one colour to another."
-    package static let parameters = [shadow, highlight]
+    package static let parameters = [shadow, highlight, space]
 
     private static let shadow = TransformParameter("shadow", .color, .required, "What black becomes.")
     private static let highlight = TransformParameter("highlight", .color, .required, "What white becomes.")
+
+    private static let space = TransformParameter(
+        "space", .word(["srgb", lab]), .value(.word("srgb")),
+        "Where the way is straight: encoded sRGB, or lab for CIELAB, where alpha does not change.")
+    private static let lab = "lab"
 
     package let arguments: TransformArguments
     private let ends: (shadow: PixelColor, highlight: PixelColor)
@@ -21,9 +26,13 @@ package struct Duotone: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let grey = try image.inColor().recombined(by: ColorMatrix(weights: ColorMatrix.grey))
-        let curves = zip(ends.shadow.fractions, ends.highlight.fractions).map(Self.way)
+        let isLab = arguments[Self.space] == .word(Self.lab)
+        let curves =
+            isLab
+            ? CIELab.way(from: ends.shadow.lab, to: ends.highlight.lab)
+            : zip(ends.shadow.fractions, ends.highlight.fractions).map(Self.way)
         let toned = try grey.lookedUp(in: curves + (grey.hasAlpha ? [.identity] : []))
-        guard !ends.shadow.isOpaque || !ends.highlight.isOpaque else { return toned }
+        guard !isLab, !ends.shadow.isOpaque || !ends.highlight.isOpaque else { return toned }
         let alpha = try grey.band(0).lookedUp(in: [Self.way(ends.shadow.opacity, ends.highlight.opacity)])
         return try toned.masked(by: alpha)
     }

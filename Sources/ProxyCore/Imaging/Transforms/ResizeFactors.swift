@@ -28,7 +28,10 @@ struct ResizeFactors {
         Self.raise(&x, &y, to: resize.minimum.width, of: source.width)
         Self.raise(&y, &x, to: resize.minimum.height, of: source.height)
         self.density = density
-        scaled = source.scaledToEven(by: density / x, density / y)
+        // Of the shrinking, not of the enlarging: what comes to half a pixel depends on it.
+        scaled = PixelSize(
+            rounding: Double(source.width) * (1 / min(x / density, Double(source.width))),
+            by: Double(source.height) * (1 / min(y / density, Double(source.height))))
     }
 
     /// Before zoom, density and least sizes.
@@ -80,28 +83,21 @@ struct ResizeFactors {
         let vertical = Double(height) / Double(scaled.height)
         if horizontal > vertical, horizontal > 1 {
             let kept = Double(scaled.width) * Double(height) / Double(width)
-            return PixelSize(scaled.width, min(scaled.height, Int(kept.rounded(.toNearestOrEven))))
+            return PixelSize(scaled.width, min(scaled.height, Int(kept.rounded())))
         }
         if vertical > horizontal, vertical > 1 {
             let kept = Double(scaled.height) * Double(width) / Double(height)
-            return PixelSize(min(scaled.width, Int(kept.rounded(.toNearestOrEven))), scaled.height)
+            return PixelSize(min(scaled.width, Int(kept.rounded())), scaled.height)
         }
         return reached
     }
 
     private func side(_ length: Length, of side: Int, _ zoom: Double) -> Int {
-        max(1, Int((length.pixels(of: side) * density * zoom).rounded(.toNearestOrEven)))
+        max(1, Int((length.pixels(of: side) * (density * zoom)).rounded()))
     }
 }
 
 extension PixelSize {
-    /// Both sides × their factors, rounded half to even.
-    fileprivate func scaledToEven(by x: Double, _ y: Double) -> PixelSize {
-        PixelSize(
-            Int((Double(width) * x).rounded(.toNearestOrEven)),
-            Int((Double(height) * y).rounded(.toNearestOrEven)))
-    }
-
     /// The smaller of each side.
     func smaller(_ other: PixelSize) -> PixelSize {
         PixelSize(min(width, other.width), min(height, other.height))

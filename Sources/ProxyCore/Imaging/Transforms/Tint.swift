@@ -28,8 +28,7 @@ package struct Tint: ImageTransforming {
     ) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()
         if arguments[Self.mode] == .word(Self.lab) {
-            let (a, b) = tint.chroma
-            return try base.tinted(a: a, b: b)
+            return try base.tinted(a: tint.lab.a, b: tint.lab.b)
         }
         if blending == .sourceIn { return try shape(of: base) }
         let mixed = try base.lookedUp(in: curves + (base.hasAlpha ? [.identity] : []))

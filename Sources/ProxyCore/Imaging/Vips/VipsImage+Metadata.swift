@@ -9,7 +9,7 @@ extension VipsImage {
     }
 
     /// Removes the metadata of frames, so that the image counts as a still.
-    borrowing func forgetFrames() {
+    package borrowing func forgetFrames() {
         for name in Self.frameFields { unsafe shim_remove_field(raw, name) }
     }
 
