@@ -147,7 +147,7 @@ final class Routes: Sendable {
     private func foreignHandler(of request: HTTPRequest) -> ImageHandler? {
         guard !foreign.isEmpty else { return nil }
         return unsafe request.withTarget { target in
-            unsafe foreign.first { unsafe $0.foreign?.leads(to: target) == true }
+            foreign.first { unsafe $0.foreign?.leads(to: target) == true }
         }
     }
 
