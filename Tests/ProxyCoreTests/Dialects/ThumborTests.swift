@@ -27,6 +27,7 @@ struct ThumborTests {
         arguments: [
             ("300x200", "resize:300x200:cover:enlarge=1"),
             ("300x", "resize:300x:fill:enlarge=1:even=1"),
+            ("9999999999x", "resize:999999999x:fill:enlarge=1:even=1"),
             ("x200", "resize:x200:fill:enlarge=1:even=1"),
             ("origx100", "resize:100pcx100:cover:enlarge=1"),
             ("-300x-200", "resize:300x200:cover:enlarge=1,flip:hv"),
@@ -249,7 +250,7 @@ struct ThumborTests {
             ("round_corner(30)", "round_corner", .invalid),
             ("watermark(http://h/wm.png,10,10)", "watermark", .invalid),
             ("watermark(http://h/wm.png,left,10,0)", "watermark", .invalid),
-            ("abc", "abc", .invalid),
+            ("abc)", "abc", .invalid),
             ("grayscale(1)", "grayscale", .invalid),
             ("fill(red,2)", "fill", .invalid),
             ("fill(%23fff)", "fill", .invalid),
