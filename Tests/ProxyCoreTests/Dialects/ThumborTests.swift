@@ -214,6 +214,7 @@ struct ThumborTests {
                 "crop:300x300:x=100:y=100:lenient=1,resize:9x9:cover:enlarge=1"
             ),
             ("9x9", "focal(5x5:5x5)", "resize:9x9:cover:enlarge=1"),
+            ("9x9", "focal(1e3x0:10x10)", "resize:9x9:cover:enlarge=1"),
             ("9x9", "focal(20x30:10x10abc)", "resize:9x9:cover:enlarge=1:gravity=focal:px=15:py=20"),
         ])
     func geometry(options: String, filters: String, transform: String) throws {
@@ -307,6 +308,7 @@ struct ThumborTests {
         "Any other text in its place is refused",
         arguments: [
             "Bhyitw4UH4boeDY6oJNDcFp1onU", "Bhyitw4UH4boeDY6oJNDcFp1onU%253D",
+            "%42hyitw4UH4boeDY6oJNDcFp1onU=",
             "xBhyitw4UH4boeDY6oJNDcFp1onU=",
             "Bhyitw4UH4boeDY6oJND", "6R8nIcAittpN1yVEtXCJOfGbllc=", "Unsafe", "UNSAFE", "=", "300x200",
         ])
