@@ -36,6 +36,7 @@ struct ResizePlanTests {
             ("900x:cover:enlarge=partly", 600, 600, 600, 600, 600, 600),
             ("300x900:fill:enlarge=partly", 600, 600, 300, 900, 300, 900),
             ("200x100:cover:swap=1", 400, 800, 100, 200, 100, 200),
+            ("1x100pc:outside:enlarge=1:swap=1", 640, 427, 427, 285, 427, 285),
             ("150x:fill:enlarge=1:even=1", 320, 240, 150, 112, 150, 112),
             ("250x:fill:even=1", 400, 300, 250, 188, 250, 188),
             ("900x:fill:enlarge=1:bound=source:even=1", 640, 427, 640, 427, 640, 427),

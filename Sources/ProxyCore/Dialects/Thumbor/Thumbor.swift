@@ -147,7 +147,7 @@ package struct Thumbor: Dialect {
         }
         var isValid = false
         // Clients encode the `=` at its end now and then.
-        let given = PercentText.decodedText(pieces[0]) ?? ""
+        let given = pieces[0].replacing("%3D", with: "=")
         for key in keys where MACText.areEqual(given, signature(of: pieces[1], with: key)) {
             isValid = true
         }

@@ -128,7 +128,9 @@ struct ThumborFacts {
             )
         let left = Self.even(min(max(middle.0 - cut.width / 2, 0), width - cut.width))
         let top = Self.even(min(max(middle.1 - cut.height / 2, 0), height - cut.height))
-        addCrop(left, top, min(left + cut.width, width), min(top + cut.height, height))
+        let (right, bottom) = (min(left + cut.width, width), min(top + cut.height, height))
+        addCrop(left, top, right, bottom)
+        (width, height) = (right - left, bottom - top)
     }
 
     private static func place(_ name: String?, _ first: String, _ last: String, _ length: Double) -> Double {

@@ -39,7 +39,7 @@ struct ThumborFilter {
                 pieces[pieces.count - 1].append(character)
             }
         }
-        return pieces
+        return pieces == [""] ? [] : pieces
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -154,12 +154,10 @@ struct ThumborPath {
         source = source[end.upperBound...]
     }
 
-    /// Digits only, few enough for any size.
+    /// Digits only; more than nine are more than anything may be.
     static func count(_ text: Substring) -> Int? {
-        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int(text)
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return min(Int(text) ?? .max, 999_999_999)
     }
 
     private static func share(_ text: Substring) -> Double? {

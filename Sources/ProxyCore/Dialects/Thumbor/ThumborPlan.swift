@@ -195,10 +195,14 @@ struct ThumborPlan {
         guard arguments.count == 1 else { return nil }
         let corners = arguments[0].split(separator: ":", omittingEmptySubsequences: false)
         guard corners.count >= 2 else { return nil }
-        let numbers = corners.prefix(2).joined(separator: "x").split(separator: "x").compactMap { side in
-            DecimalText.number(side.prefix { $0.isASCII && ($0.isWholeNumber || $0 == ".") })
+        var sides = corners.prefix(2).joined(separator: "x").split(separator: "x", maxSplits: 3)
+        if let last = sides.popLast() {
+            sides.append(last.prefix { $0.isASCII && ($0.isWholeNumber || $0 == ".") })
         }
-        guard numbers.count == 4, numbers[0] != numbers[2], numbers[1] != numbers[3] else { return nil }
+        let numbers = sides.compactMap(DecimalText.number)
+        guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }), numbers[0] != numbers[2],
+            numbers[1] != numbers[3]
+        else { return nil }
         return numbers
     }
 

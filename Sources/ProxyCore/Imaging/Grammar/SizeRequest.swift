@@ -34,7 +34,8 @@ package struct SizeRequest: Sendable, Hashable {
         guard width != nil, height != nil else { return self }
         let box = resolved(for: picture)
         guard (box.width - box.height) * (picture.width - picture.height) < 0 else { return self }
-        return SizeRequest(width: height, height: width) ?? self
+        return SizeRequest(
+            width: .pixels(FixedNumber(box.height)), height: .pixels(FixedNumber(box.width))) ?? self
     }
 
     /// With sides in pixels that are at most those of a picture.

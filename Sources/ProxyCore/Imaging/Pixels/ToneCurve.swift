@@ -26,12 +26,13 @@ package struct ToneCurve: Sendable, Equatable {
         }
     }
 
-    /// Gives each level the share of the pixels that are not brighter; a single level stays as it is.
+    /// Gives each level the share of the pixels that are not brighter, black ones left out; black stays so, and
+    /// so does a single level.
     /// - Parameter counts: how many pixels have each level.
     static func spreading(_ counts: [UInt32]) -> ToneCurve {
-        let all = counts.reduce(0) { $0 + Int($1) }
-        guard all > 0, !counts.contains(where: { Int($0) == all }) else { return .identity }
-        var sum = 0
+        let all = counts.dropFirst().reduce(0) { $0 + Int($1) }
+        guard counts.count(where: { $0 > 0 }) > 1 else { return .identity }
+        var sum = -Int(counts.first ?? 0)
         let shares = counts.map { count in
             sum += Int(count)
             return Double(sum) / Double(all)
