@@ -53,6 +53,17 @@ struct CanvasTests {
         #expect(found.rendition.width == 27 && found.rendition.height == 17)
     }
 
+    @Test("crop is moved from the middle, and may begin at 0 on a side where it would be outside")
+    func crop() async throws {
+        let bytes = try TestPicture.quarters(20, 20).encoded(as: .png)
+
+        let moved = try await rendered(bytes, "crop:4x4:center:x=5:y=-6").picture
+        let inside = try await rendered(bytes, "crop:4x4:x=20:y=14:lenient=sides").picture
+
+        #expect(moved.width == 4 && moved.height == 4 && moved[0, 0] == [0, 255, 0])
+        #expect(inside.width == 4 && inside.height == 4 && inside[0, 0] == [0, 0, 255])
+    }
+
     @Test("pad adds borders on each side, in the order of CSS")
     func pad() async throws {
         let bytes = try TestPicture.quarters(20, 10).encoded(as: .png)

@@ -161,20 +161,6 @@ struct TransformPixelTests {
         await #expect(throws: RenderError.emptyResult("")) {
             try await rendered(source, "crop:60x60:x=100")
         }
-        // Of a side on which it begins outside, the other one stays.
-        let moved = try await rendered(source, "crop:20x20:x=100:y=70:lenient=sides")
-        #expect(moved.picture.width == 20)
-        expect(moved.picture[10, 10], is: Picture.blue)
-    }
-
-    @Test("crop is moved from the middle where gravity says so")
-    func movedCrop() async throws {
-        let source = try Picture.quarters(100, 100).encoded(as: .png)
-
-        let found = try await rendered(source, "crop:20x20:center:x=30:y=-30")
-
-        #expect(found.picture.width == 20 && found.picture.height == 20)
-        expect(found.picture[10, 10], is: Picture.green)
     }
 
     @Test("flip mirrors")
