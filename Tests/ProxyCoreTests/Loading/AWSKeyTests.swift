@@ -34,7 +34,9 @@ private final class KeyFixture: Sendable {
     func place(_ name: String) -> SecretPlace { .file(folder.path + "/" + name) }
 
     func provider(_ source: AWSKeySource) -> AWSKeyProvider {
-        AWSKeyProviders(proxy: "", counters: counters) { [self] in time.withLock { $0 } }.provider(of: source)
+        // A machine that is busy with other tests may need longer than a service may.
+        AWSKeyProviders(proxy: "", timeout: 600_000, counters: counters) { [self] in time.withLock { $0 } }
+            .provider(of: source)
     }
 
     func webIdentity() throws -> AWSKeyProvider {

@@ -42,10 +42,10 @@ final class AWSKeyProvider: Sendable {
 
     /// - Parameter clock: the time in seconds since 1970.
     init(
-        _ source: AWSKeySource, proxy: String, counters: LoaderCounters,
+        _ source: AWSKeySource, proxy: String, timeout: Int, counters: LoaderCounters,
         clock: @escaping @Sendable () -> Int64
     ) {
-        request = AWSKeyRequest(source: source, proxy: proxy)
+        request = AWSKeyRequest(source: source, proxy: proxy, timeout: timeout)
         (self.counters, self.clock) = (counters, clock)
     }
 
@@ -120,19 +120,25 @@ final class AWSKeyProvider: Sendable {
 /// The providers of a loader, by source: rules with equal sources share keys, and so do the rules before and after a reload.
 final class AWSKeyProviders: Sendable {
     private let proxy: String
+    private let timeout: Int
     private let counters: LoaderCounters
     private let clock: @Sendable () -> Int64
     private let providers = Mutex<[AWSKeySource: AWSKeyProvider]>([:])
 
-    init(proxy: String, counters: LoaderCounters, clock: @escaping @Sendable () -> Int64) {
-        (self.proxy, self.counters, self.clock) = (proxy, counters, clock)
+    /// - Parameter timeout: the maximum time of an exchange with a service, in milliseconds.
+    init(
+        proxy: String, timeout: Int = ServiceExchange.timeout, counters: LoaderCounters,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        (self.proxy, self.timeout, self.counters, self.clock) = (proxy, timeout, counters, clock)
     }
 
     /// The one of a source.
     func provider(of source: AWSKeySource) -> AWSKeyProvider {
         providers.withLock { providers in
             if let provider = providers[source] { return provider }
-            let provider = AWSKeyProvider(source, proxy: proxy, counters: counters, clock: clock)
+            let provider = AWSKeyProvider(
+                source, proxy: proxy, timeout: timeout, counters: counters, clock: clock)
             providers[source] = provider
             return provider
         }

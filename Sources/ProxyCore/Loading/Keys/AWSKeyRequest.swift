@@ -9,6 +9,8 @@ struct AWSKeyRequest {
     let source: AWSKeySource
     /// `fetch.proxy`; metadata services are never asked through it.
     let proxy: String
+    /// The maximum time for each exchange, in milliseconds.
+    var timeout = ServiceExchange.timeout
 
     /// The source's name, for the log.
     var name: String {
@@ -28,7 +30,7 @@ struct AWSKeyRequest {
         case .webIdentity(let identity): return try assumeRole(identity)
         case .container(let url, let authorization):
             let lines = try authorization.map(read).map { ["Authorization: \($0.text)"] } ?? []
-            return try AWSKeys(json: Self.body(of: ServiceExchange(url: url, lines: lines)))
+            return try AWSKeys(json: body(of: ServiceExchange(url: url, lines: lines)))
         case .instanceMetadata(let endpoint): return try keys(at: endpoint)
         }
     }
@@ -44,7 +46,7 @@ struct AWSKeyRequest {
         let form = parameters.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
         let exchange = ServiceExchange(
             method: "POST", url: identity.endpoint, lines: ["Accept: text/xml"], form: form, proxy: proxy)
-        return try AWSKeys(xml: Self.body(of: exchange))
+        return try AWSKeys(xml: body(of: exchange))
     }
 
     private static func encoded(_ text: String) -> String {
@@ -59,7 +61,7 @@ struct AWSKeyRequest {
     private static let maxRole = 256
 
     private func keys(at endpoint: SourceURL) throws(AWSKeyFailure) -> AWSKeys {
-        let session = try Self.text(
+        let session = try text(
             of: ServiceExchange(
                 method: "PUT", url: Self.url(endpoint, "latest/api/token"),
                 lines: ["X-aws-ec2-metadata-token-ttl-seconds: \(Self.sessionLifetime)"]))
@@ -68,13 +70,13 @@ struct AWSKeyRequest {
         }
         let lines = ["X-aws-ec2-metadata-token: \(session)"]
         let folder = "latest/meta-data/iam/security-credentials/"
-        let role = try Self.text(of: ServiceExchange(url: Self.url(endpoint, folder), lines: lines))
+        let role = try text(of: ServiceExchange(url: Self.url(endpoint, folder), lines: lines))
             .prefix { $0 != "\n" }
         guard !role.isEmpty, role.utf8.count <= Self.maxRole,
             role.utf8.allSatisfy({ URLPath.isUnreserved($0) || "+=,@".utf8.contains($0) })
         else { throw AWSKeyFailure("the machine has no role") }
         return try AWSKeys(
-            json: Self.body(of: ServiceExchange(url: Self.url(endpoint, folder + role), lines: lines)))
+            json: body(of: ServiceExchange(url: Self.url(endpoint, folder + role), lines: lines)))
     }
 
     private static func url(_ endpoint: SourceURL, _ path: String) throws(AWSKeyFailure) -> SourceURL {
@@ -87,11 +89,13 @@ struct AWSKeyRequest {
 
     // MARK: - Answers
 
-    private static func text(of exchange: ServiceExchange) throws(AWSKeyFailure) -> String {
+    private func text(of exchange: ServiceExchange) throws(AWSKeyFailure) -> String {
         String(decoding: try body(of: exchange), as: UTF8.self)
     }
 
-    private static func body(of exchange: ServiceExchange) throws(AWSKeyFailure) -> [UInt8] {
+    private func body(of exchange: ServiceExchange) throws(AWSKeyFailure) -> [UInt8] {
+        var exchange = exchange
+        exchange.timeout = timeout
         let service = "\(exchange.url.host):\(exchange.url.port)"
         do throws(AWSKeyFailure) {
             let answer = try exchange.run()

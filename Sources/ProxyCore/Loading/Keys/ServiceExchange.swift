@@ -16,6 +16,8 @@ struct ServiceExchange {
     var form: String?
     /// `fetch.proxy`, or nothing.
     var proxy = ""
+    /// The maximum time for all, in milliseconds.
+    var timeout = Self.timeout
 
     /// The answer of a service.
     struct Answer {
@@ -27,8 +29,8 @@ struct ServiceExchange {
     private static let maxBytes = 64 << 10
     /// The maximum time for a connection, in milliseconds.
     private static let connectTimeout = 2_000
-    /// The maximum time for all, in milliseconds.
-    private static let timeout = 5_000
+    /// The usual maximum time for all, in milliseconds.
+    static let timeout = 5_000
 
     /// Receives the body; used by one call of `run`.
     private final class Body {
@@ -75,7 +77,7 @@ struct ServiceExchange {
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP09_ALLOWED, 0),
             (CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue)),
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            (CURLOPT_CONNECTTIMEOUT_MS, Self.connectTimeout), (CURLOPT_TIMEOUT_MS, Self.timeout),
+            (CURLOPT_CONNECTTIMEOUT_MS, Self.connectTimeout), (CURLOPT_TIMEOUT_MS, timeout),
         ]
         if let form {
             guard unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, form) == CURLE_OK else {
