@@ -45,10 +45,12 @@ public final class ObjectStore: Sendable {
 
     /// Stores bytes under each of some names: a bucket, a slash and a key, not percent-encoded.
     public func put(_ bytes: [UInt8], as names: [String]) async throws {
-        try folder.write(bytes, to: "source")
+        // Tests run at the same time: each upload has a file of its own.
+        let source = "source-\(UInt64.random(in: 0...UInt64.max))"
+        try folder.write(bytes, to: source)
         let outcome = try await OtherProgram.run(
             Self.python,
-            [Self.script("put.py"), "\(port)", folder.path + "/source"] + names,
+            [Self.script("put.py"), "\(port)", "\(folder.path)/\(source)"] + names,
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"])
         guard outcome.code == 0 else { throw RawHTTPClient.Failure(description: outcome.errors) }
     }

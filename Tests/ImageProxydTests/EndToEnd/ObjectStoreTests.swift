@@ -58,7 +58,7 @@ struct ObjectStoreTests {
         let other = try await proxy.get(target(store.url + "other/a.jpg"))
 
         let isWhole = answer.body == Fixtures.photo
-        #expect(answer.status == 200 && isWhole)
+        #expect(answer.status == 200 && isWhole, "\(answer.fields) \(answer.body.count) bytes")
         #expect(again["Cache-Status"]?.contains("hit") == true)
         #expect(other.code == "source_forbidden")
     }
