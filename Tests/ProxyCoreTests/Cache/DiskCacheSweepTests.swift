@@ -235,6 +235,7 @@ struct DiskCacheSweepTests {
     @Test("Changed amounts and ages count from the next sweep on")
     func adopts() async throws {
         let disk = try open { $0.maxAge = .days(7) }
+        #expect(await disk.isLoaded())
         for name in ["first", "second", "third"] {
             try await store(disk, name)
             clock.advance(by: 1)
