@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialects
+internal import HTTPServer
+import Observability
+import Pipeline
+import Request
+import URLs
+
+/// Reading a target without a request, for operators.
+extension ImageHandler {
+    /// What a target means to a client that sends this `Accept`, and nothing of its screen.
+    func read(_ target: [UInt8], accept: String) throws(PipelineError) -> ImageRequest {
+        let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: nil) : nil
+        let formats = acceptClass(accept)
+        do throws(ImageRequestError) {
+            if route == .info { return try parser.parseInformation(target: target, at: clock()) }
+            guard let foreign else {
+                return try parser.parse(target: target, at: clock(), dpr: hint) { formats }
+            }
+            return try foreign.read(target, by: parser, at: clock(), dpr: hint) { formats }
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// A source as it is, as if the request for it were signed.
+    func read(source: String) throws(PipelineError) -> ImageRequest {
+        let query = QueryString(items: [QueryString.Item(name: "url", value: source)])
+        do throws(ImageRequestError) {
+            return try parser.parse(translated: query, isSigned: true, at: clock()) { AcceptClass() }
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    private func acceptClass(_ field: String) -> AcceptClass {
+        var field = field
+        return field.withUTF8 { bytes in
+            unsafe AcceptClass(accept: UnsafeRawBufferPointer(bytes), candidates: automatic)
+        }
+    }
+}
