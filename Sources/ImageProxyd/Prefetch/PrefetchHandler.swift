@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+internal import HTTPServer
+import Observability
+import Pipeline
+import Primitives
+import Request
+
+/// Answers `/prefetch` and what is below it on the admin listener.
+struct PrefetchHandler: Sendable {
+    let service: PrefetchService
+    let events: EventStreams
+    /// Makes images under the same settings as the handler.
+    let maker: PrefetchMaker
+    /// `http.maxBodyBytes`.
+    let serverLimit: Int
+
+    /// Whether a content that the server refuses would be too long here, too: then its text must not name the setting.
+    var isBounded: Bool { serverLimit >= PrefetchBody.maxBytes }
+
+    /// What a path below `/prefetch` names.
+    enum Path: Equatable {
+        case orders
+        case order(String)
+        case events(String)
+
+        /// Nil where there is nothing.
+        init?(_ path: String) {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count > 1, parts[0].isEmpty, parts[1] == "prefetch" else { return nil }
+            let rest = Array(parts[2...])
+            switch rest.count {
+            case 0: self = .orders
+            case 1 where !rest[0].isEmpty: self = .order(rest[0])
+            case 2 where rest[1] == "events": self = .events(rest[0])
+            default: return nil
+            }
+        }
+
+        var methods: [HTTPMethod] {
+            switch self {
+            case .orders: [.get, .head, .post]
+            case .order: [.get, .head, .post, .delete]
+            case .events: [.get, .head]
+            }
+        }
+
+        var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
+    }
+
+    /// Contents are read one at a time: a long one takes a core for a moment.
+    private static let reading = DispatchQueue(label: "prefetch contents")
+
+    /// Answers a request; `content` is that of a POST.
+    func answer(
+        _ path: Path, _ method: HTTPMethod, _ content: PrefetchContent?
+    ) async throws(AdminFailure) -> HTTPResponse {
+        do throws(PrefetchFailure) {
+            switch path {
+            case .orders where method == .post: return accepted(try await submit(content))
+            case .orders: return AdminAnswer.json(list)
+            case .order(let token) where method == .post:
+                return accepted(try service.append(try await body(content), to: token))
+            case .order(let token) where method == .delete:
+                return AdminAnswer.json(try service.cancel(token).json)
+            case .order(let token):
+                guard let progress = service.progress(of: token) else { throw .unknown }
+                return AdminAnswer.json(progress.json)
+            case .events(let token):
+                guard let topic = service.topic(of: token) else { throw .unknown }
+                return try stream(topic)
+            }
+        } catch {
+            throw .prefetch(error)
+        }
+    }
+
+    private func stream(_ topic: PrefetchTopic) throws(PrefetchFailure) -> HTTPResponse {
+        do throws(AdminFailure) {
+            return try events.answer(with: topic)
+        } catch {
+            throw .tooManyStreams
+        }
+    }
+
+    private func submit(_ content: PrefetchContent?) async throws(PrefetchFailure) -> PrefetchProgress {
+        try service.submit(try await body(content))
+    }
+
+    private func body(_ content: PrefetchContent?) async throws(PrefetchFailure) -> PrefetchBody {
+        guard let bytes = try content?.take(), !bytes.isEmpty else {
+            throw .invalid(#"the request has no content: JSON such as {"urls": ["https://…"]}"#)
+        }
+        let result = await withCheckedContinuation { continuation in
+            Self.reading.async {
+                continuation.resume(
+                    returning: Result { () throws(PrefetchBody.Problem) in try PrefetchBody(bytes) })
+            }
+        }
+        switch result {
+        case .success(let body): return body
+        case .failure(let problem): throw .invalid(problem.text)
+        }
+    }
+
+    private func accepted(_ progress: PrefetchProgress) -> HTTPResponse {
+        var response = AdminAnswer.json(progress.json)
+        response.status = HTTPStatus(202)
+        response.fields.append(FieldName(literal: "Location"), text: "/prefetch/\(progress.token)")
+        return response
+    }
+
+    private var list: JSONValue {
+        let (present, ended) = service.all
+        let waiting = service.waiting
+        return [
+            "running": .array(present.filter { $0.state == .running }.map(\.summary)),
+            "waiting": .array(present.filter { $0.state == .waiting }.map(\.summary)),
+            "history": .array(ended.map(\.summary)),
+            "waitingImages": .integer(waiting.images), "waitingBytes": .integer(waiting.bytes),
+        ]
+    }
+}
+
+extension PrefetchFailure {
+    /// As a problem document.
+    var response: HTTPResponse {
+        var response = ResponseMapping.problem(document, context: ExchangeContext(.admin))
+        if document.status == 503 { response.fields.append(.retryAfter, text: "1") }
+        return response
+    }
+
+    /// The document alone.
+    var document: ProblemDocument {
+        switch self {
+        case .invalid(let reason):
+            ProblemDocument(
+                status: 400, code: "invalid_content", title: "The content can't be used", detail: reason)
+        case .tooLarge:
+            ProblemDocument(
+                status: 413, code: "content_too_large", title: "The content is too long",
+                detail: "at most \(PrefetchBody.maxBytes) bytes at a time: send the first sources with "
+                    + #""more": true, and the others with POST /prefetch/TOKEN"#)
+        case .request(let error): ProblemDocument(PipelineError(error))
+        case .refused(.tooLarge):
+            ProblemDocument(
+                status: 413, code: "content_too_large", title: "The sources are more than may wait",
+                detail:
+                    "each counts as its bytes and 128 more, and prefetch.queueBytes is the bound: send fewer at a "
+                    + #"time, with "more": true"#)
+        case .refused(.full):
+            ProblemDocument(
+                status: 503, code: "queue_full", title: "Too much waits to be prefetched already",
+                detail: "prefetch.queueBytes is the bound: send the same again in a moment")
+        case .refused(.tooManyOrders):
+            ProblemDocument(
+                status: 503, code: "queue_full", title: "Too many prefetch orders wait already",
+                detail: "prefetch.maxOrders is the bound: send the same again when some have ended")
+        case .refused(.closed):
+            ProblemDocument(
+                status: 409, code: "order_closed", title: "The prefetch order takes no further sources",
+                detail: "only one that was sent with \"more\": true does, within 60 seconds each time")
+        case .unknown:
+            ProblemDocument(
+                status: 404, code: "no_such_order", title: "There is no such prefetch order, or no longer",
+                detail: "GET /prefetch lists those that are known")
+        case .tooManyStreams:
+            ProblemDocument(
+                status: 503, code: "too_many_streams", title: "No further stream of events can be opened",
+                detail:
+                    "at most \(EventStreams.maxStreams) are open at a time, and none while the daemon ends")
+        case .stopped:
+            ProblemDocument(
+                status: 503, code: "shutting_down", title: "The daemon ends",
+                detail: "it takes prefetch orders again once it has started")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Primitives
+
+/// The orders that have ended, and the file that has them and the present ones through a restart.
+struct PrefetchHistory: Sendable {
+    /// The newest first.
+    private(set) var ended: [PrefetchProgress] = []
+
+    /// The maximum number of bytes of the file.
+    static let maxBytes = 1 << 20
+
+    /// Adds an order that has ended; the oldest ones are forgotten.
+    mutating func add(_ progress: PrefetchProgress, atMost count: Int) {
+        ended.insert(progress, at: 0)
+        bound(count)
+    }
+
+    /// Forgets the oldest orders beyond a number.
+    mutating func bound(_ count: Int) { ended = Array(ended.prefix(count)) }
+
+    func progress(of token: String) -> PrefetchProgress? { ended.first { $0.token == token } }
+
+    // MARK: - The file
+
+    /// The file's content: as many orders as it may hold, those that run first.
+    static func content(running: [PrefetchProgress], ended: [PrefetchProgress]) -> [UInt8] {
+        var lines: [[UInt8]] = []
+        var bytes = 0
+        for progress in running.reversed() + ended {
+            let line = Array(progress.json.compact.utf8)
+            bytes += line.count + 2
+            guard bytes < maxBytes - 64 else { break }
+            lines.append(line)
+        }
+        return Array("{\"orders\": [\n".utf8) + Array(lines.joined(separator: Array(",\n".utf8)))
+            + Array("\n]}\n".utf8)
+    }
+
+    /// Replaces a file by another content in one step (rename(2)); returns 0, or the error.
+    static func write(_ content: [UInt8], to path: String) -> CInt {
+        let draft = path + ".new"
+        let descriptor = unsafe linux_open(
+            draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return errno }
+        var code = unsafe content.withUnsafeBytes { unsafe FileIO.write($0, to: descriptor, at: 0) }
+        // Else the name could come before the bytes after a loss of power.
+        if code == 0, fdatasync(descriptor) != 0 { code = errno }
+        close(descriptor)
+        if code == 0, unsafe rename(draft, path) != 0 { code = errno }
+        if code != 0 { unsafe unlink(draft) }
+        return code
+    }
+
+    /// Reads the file at the start: what ran when it was written has been interrupted. A file that can't be read is as
+    /// good as none.
+    /// - Parameter count: the maximum number of orders.
+    init(at path: String, atMost count: Int) {
+        // Lost: why; the orders of before are then unknown.
+        guard
+            let bytes = try? FileIO.contents(
+                of: path, atMost: ByteCount(Self.maxBytes), isRegular: true)
+        else { return }
+        var parser = JSONParser(bytes, notesPositions: false)
+        guard let object = try? parser.parse(), case .array(let orders)? = object["orders"] else { return }
+        ended = orders.prefix(count).compactMap { json in
+            guard var progress = PrefetchProgress(json) else { return nil }
+            if [.waiting, .running].contains(progress.state) { progress.state = .interrupted }
+            return progress
+        }
+    }
+
+    /// Nothing is known of before.
+    init() {}
+}
