@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+import Observability
+import Synchronization
+
+/// The streams of events to operators: bounds their number, asks their topics for their state once a second, and ends them.
+///
+/// Without a reader it does nothing. A reader that takes nothing costs one event here and what its socket's buffer holds;
+/// the server cuts it after `writeTimeout`. Safe from any thread.
+final class EventStreams: Sendable {
+    /// The maximum number of streams at once: half of the admin listener's connections.
+    static let maxStreams = 32
+    /// The time between two questions to a topic.
+    static let interval = Duration.seconds(1)
+    /// The number of intervals without an event after which a comment is sent: well below the server's timeout for the
+    /// next bytes of a body, and those of usual proxies.
+    private static let quietIntervals = 15
+
+    /// A topic and those who read it.
+    private struct Audience {
+        let topic: any EventTopic
+        var streams: [Int: WeakStream] = [:]
+        /// The number of intervals since the last event.
+        var quiet = 0
+    }
+
+    private struct WeakStream {
+        weak var stream: EventStream?
+    }
+
+    private struct State {
+        var audiences: [ObjectIdentifier: Audience] = [:]
+        /// The number of streams, also of those that begin.
+        var count = 0
+        var lastID = 0
+        var isClosed = false
+        var ticker: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let clock: any _Concurrency.Clock<Duration>
+
+    init(clock: any _Concurrency.Clock<Duration>) {
+        self.clock = clock
+    }
+
+    deinit { state.withLock(\.ticker)?.cancel() }
+
+    /// The number of streams that are open.
+    var count: Int { state.withLock(\.count) }
+
+    /// A stream of a topic's events for one more reader.
+    /// - Throws: `tooManyStreams`, also when the daemon shuts down.
+    func answer(with topic: any EventTopic) throws(AdminFailure) -> HTTPResponse {
+        guard let id = enter() else { throw .tooManyStreams }
+        let name = ObjectIdentifier(topic)
+        let stream = EventStream(Self.beginning, leave: { [weak self] in self?.leave(id, name) })
+        // In this order: what happens between the two is sent by the ticker.
+        admit(stream, id, to: topic)
+        let step = topic.present()
+        stream.begin(step.bytes, isLast: step.isLast)
+        var response = HTTPResponse(status: .ok)
+        response.fields.append(.contentType, text: "text/event-stream")
+        response.fields.append(.cacheControl, text: "no-store")
+        response.fields.append(.contentTypeOptions, text: "nosniff")
+        // For nginx, which else collects the events.
+        response.fields.append(.accelBuffering, text: "no")
+        response.body = .stream(stream, length: nil)
+        response.context = ExchangeContext(.admin).packed
+        return response
+    }
+
+    /// Ends all streams after what they have to send; their readers may come back.
+    func end() {
+        for stream in streams() { stream.end() }
+    }
+
+    /// Ends all streams, and accepts no more.
+    func close() {
+        let streams = state.withLock { state in
+            state.isClosed = true
+            return Self.streams(of: state)
+        }
+        for stream in streams { stream.end() }
+    }
+
+    /// Readers come back two seconds after a stream has ended, or broken.
+    private static let beginning = Array("retry: 2000\n\n".utf8)
+
+    // MARK: - Readers
+
+    private func enter() -> Int? {
+        state.withLock { state in
+            guard !state.isClosed, state.count < Self.maxStreams else { return nil }
+            state.count += 1
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    private func admit(_ stream: EventStream, _ id: Int, to topic: any EventTopic) {
+        let isClosed = state.withLock { state in
+            state.audiences[ObjectIdentifier(topic), default: Audience(topic: topic)]
+                .streams[id] = WeakStream(stream: stream)
+            if state.ticker == nil { state.ticker = ticker() }
+            return state.isClosed
+        }
+        if isClosed { stream.end() }
+    }
+
+    private func leave(_ id: Int, _ topic: ObjectIdentifier) {
+        // Released after the lock: the topic, and the ticker.
+        let released = state.withLock { state -> (Audience?, Task<Void, Never>?) in
+            state.count -= 1
+            state.audiences[topic]?.streams[id] = nil
+            guard state.audiences[topic]?.streams.isEmpty == true else { return (nil, nil) }
+            let audience = state.audiences.removeValue(forKey: topic)
+            guard state.audiences.isEmpty else { return (audience, nil) }
+            defer { state.ticker = nil }
+            return (audience, state.ticker)
+        }
+        released.1?.cancel()
+    }
+
+    private func streams() -> [EventStream] { state.withLock { Self.streams(of: $0) } }
+
+    private static func streams(of state: borrowing State) -> [EventStream] {
+        state.audiences.values.flatMap { $0.streams.values.compactMap(\.stream) }
+    }
+
+    // MARK: - Events
+
+    /// Ticks at each interval, until the task is cancelled.
+    private func ticker() -> Task<Void, Never> {
+        Task { [weak self, clock] in
+            while !Task.isCancelled {
+                do {
+                    try await clock.sleep(for: Self.interval)
+                } catch {
+                    return
+                }
+                self?.tick()
+            }
+        }
+    }
+
+    /// Asks each topic that has readers for its state.
+    private func tick() {
+        for topic in state.withLock({ $0.audiences.values.map(\.topic) }) {
+            let step = topic.next()
+            let (readers, isQuiet) = readers(of: topic, after: step)
+            switch step {
+            case .unchanged where isQuiet: for reader in readers { reader.beat() }
+            case .unchanged: break
+            case .event, .last:
+                let bytes = step.bytes
+                for reader in readers { reader.send(bytes, isLast: step.isLast) }
+            }
+        }
+    }
+
+    /// Those who read a topic, and whether a comment is due.
+    private func readers(of topic: any EventTopic, after step: EventStep) -> ([EventStream], isQuiet: Bool) {
+        state.withLock { state in
+            guard var audience = state.audiences[ObjectIdentifier(topic)] else { return ([], false) }
+            if case .unchanged = step { audience.quiet += 1 } else { audience.quiet = 0 }
+            let isQuiet = audience.quiet >= Self.quietIntervals
+            if isQuiet { audience.quiet = 0 }
+            state.audiences[ObjectIdentifier(topic)] = audience
+            return (audience.streams.values.compactMap(\.stream), isQuiet)
+        }
+    }
+}
+
+extension EventStep {
+    fileprivate var isLast: Bool {
+        if case .last = self { true } else { false }
+    }
+
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .event(let event), .last(let event): event.bytes
+        case .unchanged: []
+        }
+    }
+}
+
+extension FieldName {
+    /// nginx's own field, by which an answer turns off its buffering.
+    fileprivate static let accelBuffering = FieldName(literal: "X-Accel-Buffering")
+}
