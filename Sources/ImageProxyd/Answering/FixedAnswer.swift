@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bodies
+internal import HTTPServer
+
+/// An answer whose bytes stay the same, with their tag.
+struct FixedAnswer: Sendable {
+    private let whole: HTTPResponse
+    private let notModified: HTTPResponse
+    private let tag: EntityTag?
+    private let context: ExchangeContext
+
+    /// - Parameters:
+    ///   - type: the media type.
+    ///   - fields: further lines of the whole answer.
+    init(
+        _ bytes: [UInt8], type: String, cacheControl: String, fields: HTTPFields = HTTPFields(),
+        context: ExchangeContext
+    ) {
+        let tag = EntityTag(opaque: ContentHash(of: bytes).shortHexOctets)
+        var notModified = HTTPResponse(status: .notModified)
+        notModified.fields.append(.cacheControl, text: cacheControl)
+        if let tag { notModified.fields.append(.etag, tag.fieldValue) }
+        notModified.context = context.packed
+        var whole = notModified
+        whole.status = .ok
+        whole.fields.append(.contentType, text: type)
+        whole.fields.append(.contentTypeOptions, text: "nosniff")
+        whole.fields.append(fields)
+        whole.body = .bytes(bytes)
+        self.whole = whole
+        self.notModified = notModified
+        self.tag = tag
+        self.context = context
+    }
+
+    /// The answer to a request, by its conditions (RFC 9110 §13.2.2).
+    func answer(to request: HTTPRequest) -> HTTPResponse {
+        // It has no modification date, so no date is read.
+        switch unsafe Precondition.evaluate(request, etag: tag, lastModified: nil, date: { _ in nil }) {
+        case .proceed: whole
+        case .notModified: notModified
+        case .preconditionFailed: ResponseMapping.failedPrecondition(context)
+        }
+    }
+}
