@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bodies
+import Cache
+internal import HTTPServer
+import Imaging
+import Loading
+import Observability
+import Pipeline
+import Primitives
+import Request
+
+/// Answers `GET /srcset?url=…&widths=…`: what a page needs to show a picture in several widths, as JSON: URLs, sizes, and
+/// placeholders.
+///
+/// It fetches the source once, and renders its smallest placeholder; the widths themselves are rendered when they are
+/// requested.
+struct SrcsetHandler: Sendable {
+    let pipeline: ImagePipeline
+    let parser: ImageRequestParser
+    let signatures: SignaturePolicy
+    /// The key that URLs are signed with; nil if there is none.
+    let key: [UInt8]?
+    let loops: LoopGuard
+    let limit: ClientLimit
+    let sharing: SharingPolicy
+    let tracing: RequestTracing
+    let clock: @Sendable () -> Int64
+
+    /// The maximum number of widths.
+    static let maxWidths = 16
+    /// The largest width, in pixels.
+    static let maxWidth = 8_192
+    /// The widths where the request names none: those of usual screens, and half of them.
+    static let usualWidths = [320, 640, 960, 1_280, 1_920, 2_560]
+    /// The longer side of the placeholder, in pixels.
+    private static let placeholderSide = 24
+    /// The maximum size of a placeholder, in bytes; a larger one is left out.
+    private static let maxPlaceholderBytes = 2_048
+    /// The maximum size of all URLs of an answer, in bytes: each width's stands twice in it, and a client chooses how long
+    /// they are.
+    private static let maxURLBytes = 32 << 10
+    /// What a URL has beside the source and the parameters that are passed on: transform and signature, in bytes.
+    private static let otherBytes = 120
+    /// Parameters that are those of each URL, too.
+    private static let passed = ["format", "quality", "expires"]
+
+    /// What a request asks for.
+    private struct Order {
+        /// `url=…` or `url64=…`, as it stands in each URL.
+        var source: String
+        var widths: [Int]
+        var sizes: String?
+        /// The other parameters of each URL, with `&` before each.
+        var others: String
+        /// Whether the URLs are signed.
+        var isSigned: Bool
+        var information: ImageRequest
+        var placeholder: ImageRequest
+    }
+
+    /// - Parameter isOperator: whether the request came to the admin listener, which needs no signature.
+    func answer(_ request: HTTPRequest, isOperator: Bool) -> HTTPAnswer {
+        let context = ExchangeContext(isOperator ? .admin : .srcset)
+        return .later(context: context.packed) {
+            await tracing.run(request, at: .srcset) {
+                var response = await response(to: request, isOperator: isOperator)
+                if isOperator { response.context = context.packed }
+                return response
+            }
+        }
+    }
+
+    private var mapping: ResponseMapping { ResponseMapping(sharing: sharing, route: .srcset) }
+
+    private func response(to request: HTTPRequest, isOperator: Bool) async -> HTTPResponse {
+        var order: Order?
+        do throws(PipelineError) {
+            try loops.check(request)
+            if !isOperator { try limit.check(request) }
+            let wanted = try self.order(request, isOperator: isOperator)
+            order = wanted
+            let information = try await image(wanted.information)
+            var facts = JSONParser(try information.bytes())
+            // Lost: what is wrong with it; the facts are the daemon's own.
+            guard let facts = try? facts.parse() else { throw .internalFailure("the facts are no JSON") }
+            let text = json(facts, wanted, try await placeholder(wanted))
+            var response = mapping.text(
+                Array((text.compact + "\n").utf8), type: "application/json", information,
+                wanted.information, for: request, at: clock())
+            if isOperator { response.prepared = Self.unstored }
+            response.note = ExchangeNote(information, for: wanted.information, sent: nil)
+            return response
+        } catch {
+            var response = mapping.failure(
+                error, to: request, compatible: nil, isNegotiated: false, remembered: nil)
+            response.note = ExchangeNote(error, source: order?.information.source, preset: nil)
+            return response
+        }
+    }
+
+    /// For operators, whose answers have signatures that clients can't get.
+    private static let unstored: PreparedFields = {
+        var fields = HTTPFields(reserving: 128)
+        fields.append(.cacheControl, text: "no-store")
+        fields.append(.contentType, text: "application/json")
+        fields.append(.contentTypeOptions, text: "nosniff")
+        return PreparedFields(fields)
+    }()
+
+    // MARK: - The request
+
+    private func order(_ request: HTTPRequest, isOperator: Bool) throws(PipelineError) -> Order {
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        do throws(ImageRequestError) {
+            let outcome = try (isOperator ? SignaturePolicy.none : signatures).check(target)
+            let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map {
+                Array(outcome.signed[($0 + 1)...])
+            }
+            return try order(query ?? [], isSigned: outcome.isSigned || isOperator, isOperator: isOperator)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    private func order(
+        _ query: [UInt8], isSigned: Bool, isOperator: Bool
+    ) throws(ImageRequestError) -> Order {
+        let values: AdminQuery
+        do throws(AdminFailure) {
+            values = try AdminQuery(query, names: Set(Self.passed + ["url", "url64", "widths", "sizes"]))
+        } catch .request(let error) {
+            throw error
+        } catch {
+            throw .missingParameter("url")
+        }
+        guard let source = ["url", "url64"].first(where: { values[$0] != nil }) else {
+            throw .missingParameter("url")
+        }
+        let named = "\(source)=\((values[source] ?? "").asQueryValue)"
+        let others = Self.passed.compactMap { name in values[name].map { "&\(name)=\($0.asQueryValue)" } }
+            .joined()
+        // Each error of a parameter that the URLs have, before anything is fetched.
+        _ = try parse(named + "&transform=resize:16x" + others, isSigned)
+        let side = Self.placeholderSide
+        let widths = try Self.widths(values["widths"])
+        let bytes = (named.utf8.count + others.utf8.count + Self.otherBytes) * (widths.count * 2 + 1)
+        guard bytes <= Self.maxURLBytes else {
+            throw .invalidParameter(
+                name: "widths", position: 0,
+                reason: "\(widths.count) widths of a URL this long make \(bytes) bytes of URLs, and at most "
+                    + "\(Self.maxURLBytes) are answered: name fewer, or a shorter source (url64)")
+        }
+        return Order(
+            source: named, widths: widths, sizes: values["sizes"], others: others,
+            isSigned: isSigned && key != nil,
+            information: try parser.parseInformation(
+                translated: QueryString(items: [QueryString.Item(name: source, value: values[source] ?? "")]),
+                isSigned: isSigned, at: clock()),
+            placeholder: try parse(
+                "\(named)&transform=resize:\(side)x\(side)&format=webp&quality=40&metadata=none&animate=first",
+                isSigned))
+    }
+
+    private func parse(_ query: String, _ isSigned: Bool) throws(ImageRequestError) -> ImageRequest {
+        try parser.parse(query: Array(query.utf8), isSigned: isSigned, at: clock()) { AcceptClass() }
+    }
+
+    /// The widths of a list such as `320,640`, in order, each once.
+    static func widths(_ text: String?) throws(ImageRequestError) -> [Int] {
+        guard let text else { return usualWidths }
+        var widths: Set<Int> = []
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count <= maxWidths else {
+            throw .invalidParameter(
+                name: "widths", position: 0, reason: "has \(parts.count) widths, at most \(maxWidths)")
+        }
+        for part in parts {
+            let isNumber = part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            guard isNumber, let width = Int(part), (1...maxWidth).contains(width) else {
+                let position = text.utf8.distance(from: text.startIndex, to: part.startIndex)
+                throw .invalidParameter(
+                    name: "widths", position: position,
+                    reason:
+                        "'\(part.excerpt)' is no width: whole numbers of 1 to \(maxWidth), separated by commas"
+                )
+            }
+            widths.insert(width)
+        }
+        return widths.sorted()
+    }
+
+    // MARK: - The answer
+
+    private func image(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
+        switch try await pipeline.answer(for: request, streaming: .none) {
+        case .whole(let image): return image
+        case .streaming: throw .internalFailure("an image was streamed that was wanted whole")
+        }
+    }
+
+    /// A very small picture as a data URI; nil where it would be large.
+    private func placeholder(_ order: Order) async throws(PipelineError) -> String? {
+        let image = try await image(order.placeholder)
+        guard image.body.count <= Self.maxPlaceholderBytes else { return nil }
+        return "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(try image.bytes()))"
+    }
+
+    private func json(_ facts: JSONValue, _ order: Order, _ placeholder: String?) -> JSONValue {
+        let (width, height) = (max(1, facts.int("uprightWidth")), max(1, facts.int("uprightHeight")))
+        // Nothing is enlarged: the source's own width stands for those beyond it.
+        var widths = order.widths.filter { $0 < width }
+        if widths.count < order.widths.count { widths.append(width) }
+        let images = widths.map { (width: $0, url: url(ofWidth: $0, order)) }
+        let largest = images.last ?? (width, url(ofWidth: width, order))
+        return [
+            "width": .integer(width), "height": .integer(height),
+            "src": .string(largest.url),
+            "srcset": .string(images.map { "\($0.url) \($0.width)w" }.joined(separator: ", ")),
+            "sizes": .string(order.sizes ?? "(max-width: \(largest.width)px) 100vw, \(largest.width)px"),
+            "images": .array(
+                images.map { image in
+                    let scaled = Int((Double(image.width) * Double(height) / Double(width)).rounded())
+                    return [
+                        "url": .string(image.url), "width": .integer(image.width),
+                        "height": .integer(max(1, scaled)),
+                    ]
+                }),
+            "blurHash": facts["blurHash"] ?? .null, "thumbHash": facts["thumbHash"] ?? .null,
+            "dominantColor": facts["dominantColor"] ?? .null,
+            "placeholder": placeholder.map { .string($0) } ?? .null,
+        ]
+    }
+
+    private func url(ofWidth width: Int, _ order: Order) -> String {
+        let target = "/img?\(order.source)&transform=resize:\(width)x\(order.others)"
+        guard order.isSigned, let key else { return target }
+        return SignaturePolicy.sign(target, with: key)
+    }
+}
+
+extension ImageResponse {
+    /// All bytes; may read a file.
+    func bytes() throws(PipelineError) -> [UInt8] {
+        switch body {
+        case .bytes(let bytes): return bytes
+        case .file(let file, let offset, let length):
+            do throws(BodyError) {
+                return try file.readAll(from: offset, count: Int(length))
+            } catch {
+                throw .internalFailure("\(error)")
+            }
+        }
+    }
+}
