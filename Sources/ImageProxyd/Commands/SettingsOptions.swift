@@ -17,19 +17,19 @@ struct SettingsOptions: ParsableArguments {
     /// Returns the settings; if they are invalid, prints all errors and exits with 78 (EX_CONFIG of
     /// sysexits(3)).
     func load(_ sockets: InheritedSockets = InheritedSockets()) throws -> ProxyConfiguration {
-        try complaining { try source(sockets).settings().configuration }
+        try Self.complaining { try source(sockets).settings().configuration }
     }
 
     /// Says all that is wrong with settings, and ends with 78.
-    private func complaining<Value>(_ read: () throws -> Value) throws -> Value {
+    static func complaining<Value>(_ read: () throws -> Value) throws -> Value {
         do {
             return try read()
         } catch let error as ConfigurationError {
             HostProcess.reportError(error.description)
-            throw ExitCode(Self.wrongConfiguration)
+            throw ExitCode(wrongConfiguration)
         } catch let error as HostProcess.Failure {
             HostProcess.reportError(error.description)
-            throw ExitCode(Self.wrongConfiguration)
+            throw ExitCode(wrongConfiguration)
         }
     }
 
@@ -44,7 +44,7 @@ struct SettingsOptions: ParsableArguments {
     func loadAll(
         _ sockets: InheritedSockets = InheritedSockets(), skipsCredentials: Bool = false
     ) throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
-        try complaining { try source(sockets).read(skipsCredentials: skipsCredentials) }
+        try Self.complaining { try source(sockets).read(skipsCredentials: skipsCredentials) }
     }
 
     /// EX_CONFIG of sysexits(3).

@@ -13,7 +13,8 @@ struct SignCommand: ParsableCommand {
             The signature covers path and query as they stand, so encode the source first: \
             imageproxyd sign --key FILE '/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg'
             Of a path such as /img/format=webp/https://example.org/cat.jpg the same query is signed: docs/paths.md.
-            A target that the daemon would refuse with these settings is signed all the same, with a warning.
+            A target that the daemon would refuse with these settings is signed all the same, with a warning. \
+            Without a source it is one for a POST with the picture as its body, as /info is, too.
             """)
 
     @Option(help: "A file with the key: raw bytes, or text behind hex: or base64:.", completion: .file())
@@ -32,16 +33,13 @@ struct SignCommand: ParsableCommand {
         guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
         let target = String(url[start...])
         let signed = try signedPath(target, key) ?? signedQuery(target, key)
-        if let problem = try settings.load().problem(ofTarget: target) {
-            HostProcess.reportError("warning: the daemon would refuse this: \(problem)")
-        }
+        if let remark = try settings.load().remark(onTarget: target) { HostProcess.reportError(remark) }
         print(url[..<start] + signed)
     }
 
     private func signedQuery(_ target: String, _ key: [UInt8]) throws -> String {
-        guard target.contains("?") else { throw ValidationError("'\(url)' has no query") }
         guard !target.contains("&sig=") else { throw ValidationError("'\(url)' has a signature already") }
-        return SignaturePolicy.sign(target, with: key)
+        return SignaturePolicy.sign(target.contains("?") ? target : target + "?", with: key)
     }
 
     /// Nil where the parameters do not stand in the path.

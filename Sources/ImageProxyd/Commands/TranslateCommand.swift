@@ -14,7 +14,8 @@ struct TranslateCommand: ParsableCommand {
         discussion: """
             Without a dialect it is a URL of ours whose parameters stand in the path, /img/format=webp/https://…, and its \
             query form is printed. \
-            The dialect is the one of that name in the settings, or has its default settings where they do not name it: \
+            The dialect is the one of that name in the settings, or has its default settings where they do not name it, and \
+            takes any signature then: \
             imageproxyd translate --dialect imgproxy '/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp'
             A log has in each line a URL, a path, a request as web servers write it ("GET /… HTTP/1.1"), or JSON with one of \
             them. What the settings refuse of /img, such as sources and missing signatures, counts as not understood.
@@ -85,8 +86,8 @@ struct TranslateCommand: ParsableCommand {
             return files.dialects[index]
         }
         let usual = try DialectConfiguration(name: dialect)
-        guard let foreign = try usual.dialect(reading: { _ in nil }) else { throw ExitCode.failure }
-        return ForeignRoute(dialect: foreign, prefix: "/", hasOwnErrors: false)
+        guard let foreign = try usual.dialect(reading: { _, _ in nil }) else { throw ExitCode.failure }
+        return ForeignRoute(dialect: foreign.unguarded, prefix: "/", hasOwnErrors: false)
     }
 
     private func report(

@@ -40,8 +40,7 @@ struct TranslationReport {
                 Self.count(option, note, in: &ignored)
             }
         case .failure(let error):
-            let explanation = PipelineError(error).explanation
-            Self.count(error.option ?? explanation, explanation, in: &obstacles)
+            Self.count(error.obstacle, PipelineError(error).explanation, in: &obstacles)
         }
     }
 
@@ -70,12 +69,13 @@ struct TranslationReport {
 }
 
 extension ImageRequestError {
-    /// The option of another proxy's URL that stands in the way; nil where it is something else.
-    fileprivate var option: String? {
+    /// What stands in the way: an option of another proxy's URL, or something else in one line.
+    fileprivate var obstacle: String {
         switch self {
-        case .untranslated(let option, _), .foreignOptionForbidden(let option, _):
-            option.isEmpty ? nil : option
-        default: nil
+        case .untranslated(let option, _) where !option.isEmpty: option
+        case .foreignOptionForbidden(let option, _) where !option.isEmpty: option
+        case .ofSource(let error, _): error.obstacle
+        default: PipelineError(self).explanation
         }
     }
 }

@@ -87,6 +87,40 @@ struct CheckConfigTests {
         #expect(outcome.errors.contains(problem), "\(outcome.errors)")
     }
 
+    @Test(
+        "check-config reports values of a dialect that can never work, with their line",
+        arguments: [
+            (#""name": "imgproxy", "watermark": "no""#, "watermark: \"no\" is no name in watermarks"),
+            (
+                #""name": "thumbor", "watermarks": {"http://h/a.png": "no"}"#,
+                "watermarks.http://h/a.png: \"no\" is no name in watermarks"
+            ),
+            (
+                #""name": "imaginary", "watermarks": {"http://h/a.png": "no"}"#,
+                "watermarks.http://h/a.png: \"no\" is no name in watermarks"
+            ),
+            (
+                #""name": "imgproxy", "allowedOptions": ["w", "foo"]"#,
+                "allowedOptions.1: 'foo': there is no such option"
+            ),
+            (
+                #""name": "imgproxy", "baseURL": "example.org""#,
+                "baseURL: 'example.org' begins with no scheme"
+            ),
+            (#""name": "cloudflare", "base": "/pictures""#, "base: '/pictures' begins with no scheme"),
+            (
+                #""name": "weserv", "leniant": true"#,
+                "leniant: unknown key; expected one of name, prefix, compatibleErrors, lenient"
+            ),
+        ])
+    func dialects(settings: String, problem: String) async throws {
+        let outcome = try await check("{\"dialects\": [\n{\(settings)}]}")
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("c.json:2:"), "\(outcome.errors)")
+        #expect(outcome.errors.contains(": dialects.0.\(problem)"), "\(outcome.errors)")
+    }
+
     @Test("check-config reports a folder of earlier entries that can't be read")
     func readOnlyFolder() async throws {
         let paths = "[\"\(folder.path)\", \"/nonexistent\"]"
@@ -142,6 +176,18 @@ struct CheckConfigTests {
         #expect(named.code == 78 && named.errors.contains("cache.disk.directory: "))
     }
 
+    @Test("check-config warns of a source pattern that allows no path but the root")
+    func rootPattern() async throws {
+        let outcome = try await check(
+            #"{"security": {"sources": ["http://a:81", "http://b:81/", "http://c/*", "http://d/e/"]}}"#)
+
+        #expect(outcome.code == 0)
+        #expect(
+            outcome.errors
+                == "warning: security.sources.1: http://b:81/ allows the path / alone, http://b:81/* the whole host\n"
+        )
+    }
+
     @Test("Outside the unit, check-config warns of credentials, which it can't look at")
     func credentials() async throws {
         let settings = #"""
@@ -168,6 +214,7 @@ struct CheckConfigTests {
             (#""listen": ["0.0.0.0:80", "127.0.0.1:80"], "security": {"openProxy": true}"#, "listen"),
             (#""listen": ["[::]:80", "127.0.0.1:80"], "security": {"openProxy": true}"#, "listen"),
             (#""listen": ["127.0.0.1:80"], "admin": {"listen": ["127.0.0.1:80"]}"#, "admin.listen"),
+            (#""admin": {"listen": ["[::1]:9"]}, "metrics": {"listen": ["[::1]:9"]}"#, "metrics.listen"),
         ])
     func listeners(settings: String, path: String) async throws {
         let outcome = try await check("{\(settings)}")

@@ -51,6 +51,51 @@ struct ScriptTests {
         #expect(outcome.output != "127.0.0.1:8080\n")
     }
 
+    @Test(
+        "A cache folder that may not be created is an error that names the first such folder, and another way"
+    )
+    func unwritableFolder() async throws {
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["serve", "--listen", "127.0.0.1:0"],
+            environment: ["HOME": folder.path, "IMAGEPROXYD_CACHE_DISK_DIRECTORY": "/sys/nowhere/cache"])
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("mkdir /sys/nowhere/: "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("IMAGEPROXYD_CACHE_DISK_DIRECTORY=/path"), "\(outcome.errors)")
+    }
+
+    @Test(
+        "Without a Swift toolchain, or with an old one, the build says which one it needs and where that is")
+    func toolchain() async throws {
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/bin", withIntermediateDirectories: true)
+        let none = try await shell(
+            "ln -s /bin/bash \(folder.path)/bin/ && PATH=\(folder.path)/bin && scripts/toolchain")
+        try await folder.writeProgram(
+            "#!/bin/sh\necho 'Swift version 5.10.1 (swift-5.10.1-RELEASE)'\n", to: "bin/swift")
+        let old = try await shell("scripts/toolchain", ["PATH": folder.path + "/bin:/usr/bin:/bin"])
+
+        #expect(
+            none.code == 1 && none.errors.contains("There is no 'swift' in PATH. Install a 6.3 toolchain"))
+        #expect(
+            old.code == 1 && old.errors.contains("is Swift 5.10, and imageproxyd needs 6.3."), "\(old.errors)"
+        )
+        #expect(old.errors.contains("https://www.swift.org/install/linux/"))
+    }
+
+    @Test("Packages that are missing where nobody can become root are named in a command to run as root")
+    func missingPackages() async throws {
+        for (name, script) in [("id", "echo 1000"), ("dpkg-query", "exit 1")] {
+            try await folder.writeProgram("#!/bin/sh\n\(script)\n", to: "bin/" + name)
+        }
+        let outcome = try await shell(
+            "ln -s /bin/bash /usr/bin/env \(folder.path)/bin/ && PATH=\(folder.path)/bin && scripts/install-packages one two"
+        )
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.hasSuffix("--no-install-recommends one two\n"), "\(outcome.errors)")
+    }
+
     @Test("DEMO_LISTEN chooses the demonstration's address")
     func demoAddress() async throws {
         let outcome = try await shell(Self.visit, ["DEMO_LISTEN": "127.0.0.2:0"])
@@ -67,6 +112,7 @@ struct ScriptTests {
 
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("can't listen on 127.0.0.1:\(other.port)"))
+        #expect(outcome.errors.contains("or choose another with --listen"))
         #expect(!outcome.output.contains("is up"))
     }
 

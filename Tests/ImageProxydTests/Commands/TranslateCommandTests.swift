@@ -46,6 +46,44 @@ struct TranslateCommandTests {
         #expect(outcome.errors.contains(option), "\(outcome.errors)")
     }
 
+    @Test(
+        "thumbor's URLs are translated without settings, whatever stands in the signature's place",
+        arguments: ["unsafe", "NQJ7rF9gdmnQCCQ7PGCGVSZ0Jd4="])
+    func unguarded(signature: String) async throws {
+        let outcome = try await run("thumbor", "/\(signature)/300x/example.org/cat.jpg")
+
+        #expect(
+            outcome.output.hasPrefix("/img?url=http://example.org/cat.jpg&transform="), "\(outcome.errors)")
+    }
+
+    @Test(
+        "Where an option is misspelt, the error says what was read as the source",
+        arguments: [
+            ("/unsafe/smrt/example.org/cat.jpg", "'http://smrt/example.org/cat.jpg' was read as the source"),
+            (
+                "/unsafe/filters:blur/example.org/cat.jpg",
+                "'http://filters:blur/example.org/cat.jpg' was read"
+            ),
+        ])
+    func misspelt(url: String, text: String) async throws {
+        let settings = #"{"security": {"sources": ["http://example.org/*"]}}"#
+
+        let outcome = try await run("thumbor", url, settings: settings)
+
+        #expect(outcome.code == 1 && outcome.errors.contains(text), "\(outcome.errors)")
+    }
+
+    @Test("A redirect to a source that the settings do not allow is refused by its name")
+    func redirect() async throws {
+        let settings = #"{"security": {"sources": ["http://example.org/*"]}}"#
+
+        let outcome = try await run(
+            "weserv", "/?url=example.org/cat.jpg&default=example.com/none.png", settings: settings)
+
+        #expect(
+            outcome.code == 1 && outcome.errors.contains("'default': security.sources"), "\(outcome.errors)")
+    }
+
     @Test("What /img would refuse is refused, such as a source that the settings do not allow")
     func forbidden() async throws {
         let settings = #"{"security": {"sources": ["https://images.example.org/*"]}}"#

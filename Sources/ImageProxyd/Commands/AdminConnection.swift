@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+internal import HTTPServer
+import Primitives
+
+/// A blocking connection of a command to the admin listener, for one answer that is read line by line, or as a whole.
+///
+/// Speaks HTTP/1.0, whose answers end with the connection.
+struct AdminConnection: ~Copyable {
+    /// Why there is no answer.
+    enum Failure: Error, CustomStringConvertible {
+        /// No daemon listens there.
+        case unreachable(HTTPServer.Address, CInt)
+        /// The connection broke.
+        case broken(CInt)
+        /// The answer has this status; what its problem document says.
+        case refused(Int, String?)
+        /// It is no answer of HTTP.
+        case nonsense
+
+        var description: String {
+            switch self {
+            case .unreachable(let address, let code): "no daemon answers at \(address): \(Self.text(code))"
+            case .broken(let code): "the connection to the daemon broke: \(Self.text(code))"
+            case .refused(401, _): "the daemon requires its admin token: --token FILE"
+            case .refused(404, _): "what answers there is no admin listener, or one of an older version"
+            case .refused(let status, nil): "the daemon answered with status \(status)"
+            case .refused(_, let text?): text
+            case .nonsense: "what answers there is no imageproxyd"
+            }
+        }
+
+        /// Whether it may be otherwise in a moment.
+        var isTransient: Bool {
+            switch self {
+            case .unreachable, .broken, .refused(503, _): true
+            case .refused, .nonsense: false
+            }
+        }
+
+        private static func text(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
+    }
+
+    private let descriptor: CInt
+    /// The status of the answer.
+    private(set) var status = 0
+    private var unread: [UInt8] = []
+    /// The maximum length of a line, in bytes: far beyond what the daemon sends.
+    private static let maxLineBytes = 1 << 20
+    /// The maximum length of an answer that is read as a whole, in bytes.
+    private static let maxBodyBytes = 256 << 20
+
+    private init(to address: HTTPServer.Address) throws(Failure) {
+        do throws(SocketError) {
+            descriptor = try address.connected()
+        } catch {
+            throw .unreachable(address, error.code)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Connects, requests a target, and reads the head of the answer, which must be 200.
+    /// - Parameter token: the admin token; nil sends none.
+    static func open(
+        _ method: String, _ target: String, at address: HTTPServer.Address, token: [UInt8]?
+    ) throws(Failure) -> AdminConnection {
+        var connection = try request(method, target, at: address, token: token)
+        guard connection.status == 200 else { throw .refused(connection.status, try connection.problem()) }
+        return connection
+    }
+
+    /// Connects, sends a request, and reads the head of the answer, whatever its status is.
+    /// - Parameter token: the admin token; nil sends none.
+    static func request(
+        _ method: String, _ target: String, _ content: [UInt8] = [], at address: HTTPServer.Address,
+        token: [UInt8]?
+    ) throws(Failure) -> AdminConnection {
+        var connection = try AdminConnection(to: address)
+        let host = if case .tcp = address { "\(address)" } else { "localhost" }
+        let authorization = token.map { Array("Authorization: Bearer ".utf8) + $0 + Array("\r\n".utf8) } ?? []
+        let length = content.isEmpty && method != "POST" ? "" : "Content-Length: \(content.count)\r\n"
+        let head = Array("\(method) \(target) HTTP/1.0\r\nHost: \(host)\r\n\(length)".utf8) + authorization
+        try connection.send(head + Array("\r\n".utf8) + content)
+        let parts = try connection.line()?.split(separator: " ")
+        guard let parts, parts.count > 1, parts[0].hasPrefix("HTTP/1."), let status = Int(parts[1]) else {
+            throw .nonsense
+        }
+        connection.status = status
+        while let line = try connection.line(), !line.isEmpty {}
+        return connection
+    }
+
+    /// What the problem document that follows says; nil where there is none.
+    private mutating func problem() throws(Failure) -> String? {
+        var parser = JSONParser(try body())
+        // Lost: what is wrong with it; it is no problem document then.
+        guard let json = try? parser.parse(), case .string(let title)? = json["title"] else { return nil }
+        guard case .string(let detail)? = json["detail"] else { return title }
+        guard case .string(let parameter)? = json["parameter"] else { return "\(title): \(detail)" }
+        return "\(title): \(parameter): \(detail)"
+    }
+
+    /// The rest of the answer.
+    mutating func body() throws(Failure) -> [UInt8] {
+        while try receive() {
+            guard unread.count <= Self.maxBodyBytes else { throw .nonsense }
+        }
+        defer { unread = [] }
+        return unread
+    }
+
+    private func send(_ bytes: [UInt8]) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+            }
+            guard count >= 0 || errno == EINTR else { throw .broken(errno) }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    /// The next line without its end; nil at the end of the answer.
+    mutating func line() throws(Failure) -> String? {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                var line = unread[..<end]
+                if line.last == UInt8(ascii: "\r") { line.removeLast() }
+                defer { unread.removeFirst(end + 1) }
+                return String(decoding: line, as: UTF8.self)
+            }
+            guard unread.count <= Self.maxLineBytes else { throw .nonsense }
+            guard try receive() else { return nil }
+        }
+    }
+
+    /// Whether there was something to read.
+    private mutating func receive() throws(Failure) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count >= 0 || errno == EINTR else { throw .broken(errno) }
+        unread += buffer.prefix(max(0, count))
+        return count != 0
+    }
+
+    /// The data of the next event of this name (WHATWG HTML, "Server-sent events"); nil at the end.
+    mutating func event(named name: String) throws(Failure) -> String? {
+        var (isWanted, data) = (false, [Substring]())
+        while let line = try line() {
+            if line.isEmpty {
+                if isWanted, !data.isEmpty { return data.joined(separator: "\n") }
+                (isWanted, data) = (false, [])
+            } else if line.hasPrefix("event: ") {
+                isWanted = line.dropFirst(7) == name
+            } else if line.hasPrefix("data: ") {
+                data.append(line.dropFirst(6))
+            }
+        }
+        return nil
+    }
+}
