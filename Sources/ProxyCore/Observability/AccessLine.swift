@@ -39,7 +39,7 @@ struct AccessLine {
             unsafe record.requestID.withBytes { unsafe text("request_id", $0, &line) }
         }
         if let trace = record.traceID { text("trace_id", AccessRecord.digits(ofTrace: trace), &line) }
-        if let miss = record.miss { append(miss, &line) }
+        if let additional = record.additional { append(additional, &line) }
         line.put(isJSON ? "}\n" : "\n")
     }
 

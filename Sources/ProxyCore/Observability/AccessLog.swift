@@ -23,7 +23,7 @@ package final class AccessLog: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the settings, with `auto` resolved.
-    ///   - lanes: how many event loops there are.
+    ///   - count: how many event loops there are.
     ///   - sink: where lines are written; it takes datagrams if the format is `journald`.
     /// - Throws: if the thread or its wake-up descriptor can't be created.
     package init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {

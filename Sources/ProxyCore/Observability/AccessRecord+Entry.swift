@@ -22,7 +22,7 @@ extension AccessRecord {
         ]
         if !requestID.isEmpty { fields.append(Field("request_id", requestID.string)) }
         if let traceID { fields.append(Field("trace_id", Self.digits(ofTrace: traceID))) }
-        return fields + (miss?.fields ?? [])
+        return fields + (additional?.fields ?? [])
     }
 
     /// `GET /img 502 upstream_unreachable example.org:81 connection refused 12ms`: method, path, status, the problem or else
@@ -31,6 +31,7 @@ extension AccessRecord {
     /// One line of printable characters, whatever a client or an origin has put into its parts.
     private var sentence: String {
         var words = ["\(method)", shownPath, "\(status)"]
+        let miss = additional
         words.append(miss.flatMap { $0.problem.isEmpty ? nil : $0.problem } ?? cache.label)
         words += miss?.words ?? []
         words.append(Self.text(ofNanoseconds: duration))
@@ -50,7 +51,7 @@ extension AccessRecord.Miss {
             .init("queue_us", queue), .init("fetch_us", fetch), .init("decode_us", decode),
             .init("transform_us", transform), .init("encode_us", encode), .init("problem", problem),
             .init("parameter", parameter), .init("upstream_status", upstreamStatus), .init("reason", reason),
-            .init("hop", hop),
+            .init("hop", hop), .init("address_family", families), .init("redirects", redirects),
         ]
         return all.filter { $0.value != .number(0) && $0.value != .text("") }
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// The access log's record of one request, made when it has ended.
 ///
-/// Plain values inline: recording a hit allocates nothing. Without the query, which contains signatures and
+/// Plain values inline, and a hit's URL is a part of its entry's key: recording a hit allocates nothing. Without the query, which contains signatures and
 /// source URLs.
 package struct AccessRecord: Sendable {
     /// The end of the request, in nanoseconds of CLOCK_MONOTONIC.
@@ -33,8 +35,19 @@ package struct AccessRecord: Sendable {
         set { boxedMiss = newValue.map(BoxedMiss.miss) }
     }
     private var boxedMiss: BoxedMiss?
+    /// The URL of a hit's source; nil where none is logged, and for a miss.
+    package var hitURL: Substring?
+    /// How much of `hitURL` is logged.
+    package var hitURLDetail = LogConfiguration.URLDetail.none
 
-    /// Stores a miss's texts elsewhere, so that the record of a hit is small and holds no reference.
+    /// The additional values of the line; those of a hit are read from its URL here, on the writer's thread.
+    var additional: Miss? {
+        guard let hitURL else { return miss }
+        // Lost: nothing; a URL that has been fetched can be parsed.
+        return Miss(LoggedURL(try? SourceURL(parsing: String(hitURL)), as: hitURLDetail))
+    }
+
+    /// Stores a miss's texts elsewhere, so that the record of a hit is small.
     private indirect enum BoxedMiss: Sendable {
         case miss(Miss)
     }
@@ -69,8 +82,21 @@ package struct AccessRecord: Sendable {
         package var upstreamStatus = 0
         /// What the kernel, TLS, libcurl or the daemon reported of the problem; empty if nothing.
         package var reason = ""
+        /// The families of the addresses that new connections to the origin were tried to, such as `ipv6,ipv4`; empty if
+        /// there were none.
+        package var families = ""
+        /// Redirects that were followed.
+        package var redirects = 0
         /// Host and port where the problem arose, unless they are the source's own; else empty.
         package var hop = ""
+
+        /// The preset that was asked for; empty if none was. Not logged.
+        package var preset = ""
+
+        /// Creates the values for a source.
+        package init(_ source: LoggedURL) {
+            (host, port, url) = (source.host, source.port, source.text)
+        }
 
         /// Creates the values for a source on `host`.
         package init(host: String) {

@@ -65,6 +65,12 @@ package struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
         return Int(clamping: (first...first + buckets.bounds.count).reduce(0) { $0 &+ cells.sum(at: $1) })
     }
 
+    /// Returns the number of durations of one series in each bucket; the last one is beyond the last bound.
+    package func counts(_ labels: Labels) -> [UInt64] {
+        let first = labels.index * buckets.cellsPerSeries
+        return (0...buckets.bounds.count).map { cells.sum(at: first + $0) }
+    }
+
     /// The present samples of the family.
     package func samples() -> [MetricSample] {
         (0..<Labels.count).flatMap(series)

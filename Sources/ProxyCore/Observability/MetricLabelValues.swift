@@ -4,10 +4,10 @@
 package enum Metric {
     /// Which route a request was for; `other` is one that does not exist.
     package enum Route: Int, CaseIterable, MetricLabels {
-        case img, info, healthz, readyz, metrics, transforms, playground, admin, other
+        case img, info, healthz, readyz, metrics, transforms, playground, admin, other, srcset
 
         /// The path of the route, `/` for those with several; `-` for answers of the server itself.
-        var path: String {
+        package var path: String {
             switch self {
             case .playground, .admin: "/"
             case .other: "-"
@@ -25,9 +25,32 @@ package enum Metric {
         package var isHit: Bool { self == .memory || self == .disk || self == .stale }
     }
 
-    /// What several requests shared.
-    package enum Flight: Int, CaseIterable, MetricLabels {
+    /// What several requests share.
+    package enum SharedTask: Int, CaseIterable, MetricLabels {
         case fetch, transform
+
+        package static var names: [String] { ["task"] }
+    }
+
+    /// Where the fault of a failed request lies: the `client` that sent it; the `source`, which is not there or no usable
+    /// picture; its `origin`, or the way to it; the `daemon` or the machine that it runs on.
+    package enum FailureCause: Int, CaseIterable, MetricLabels {
+        case client, source, origin, daemon
+
+        package static var names: [String] { ["cause"] }
+
+        /// The cause of an answer for which nothing else is known than its status.
+        @inlinable
+        package init(status: Int) {
+            self = status < 500 ? .client : .daemon
+        }
+    }
+
+    /// How a reload of the settings ended: all of them are those read, or all are as they were.
+    package enum Reload: Int, CaseIterable, MetricLabels {
+        case applied, refused
+
+        package static var names: [String] { ["outcome"] }
     }
 
     /// How a fetch ended.
@@ -68,6 +91,14 @@ package enum Metric {
     /// removed; `refused` since the queue was full.
     package enum Improvement: Int, CaseIterable, MetricLabels {
         case replaced, kept, interrupted, outdated, failed, refused
+
+        package static var names: [String] { ["outcome"] }
+    }
+
+    /// The outcome of a prefetch of one image: `made` and stored, `skipped` since it was stored and fresh, `failed`,
+    /// or `cancelled` with its order.
+    package enum Prefetch: Int, CaseIterable, MetricLabels {
+        case made, skipped, failed, cancelled
 
         package static var names: [String] { ["outcome"] }
     }

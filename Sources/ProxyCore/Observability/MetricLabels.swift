@@ -74,7 +74,7 @@ extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == 
 }
 
 /// Converts a Swift name to that of metrics: `notModified` becomes `not_modified`.
-private func snakeCased(_ name: String) -> String {
+package func snakeCased(_ name: String) -> String {
     var result = ""
     for character in name {
         if character.isUppercase, !result.isEmpty { result += "_" }

@@ -9,21 +9,26 @@
 package final class Metrics: Sendable {
     package let httpRequests: MetricCounter<LabelPair<Metric.Route, Metric.Status>>
     package let httpRequestDuration: MetricHistogram<LabelPair<Metric.Route, Metric.Cache>>
+    package let httpFailures: MetricCounter<LabelPair<Metric.Route, Metric.FailureCause>>
     package let httpConnections: MetricReading
+    package let httpConnectionsLimit: MetricReading
     package let httpConnectionsTotal: MetricReading
     package let httpRejected: MetricReading
     package let httpResponseBytes: MetricCounter<Metric.Route>
 
     package let cacheRequests: MetricReading
+    package let cacheEnabled: MetricReading
     package let cacheBytes: MetricReading
+    package let cacheOverheadBytes: MetricReading
+    package let cacheLimitBytes: MetricReading
     package let cacheHeldBytes: MetricReading
     package let cacheEntries: MetricReading
     package let cacheEvictions: MetricReading
     package let cacheCorrupt: MetricReading
     package let cacheWriteErrors: MetricReading
 
-    package let coalescedRequests: MetricCounter<Metric.Flight>
-    package let flights: MetricReading
+    package let coalescedRequests: MetricCounter<Metric.SharedTask>
+    package let tasks: MetricReading
     package let failedURLs: MetricReading
     package let failedURLHits: MetricReading
     package let hostBreakersOpen: MetricReading
@@ -34,20 +39,34 @@ package final class Metrics: Sendable {
     package let fetchBytes: MetricCounter<NoLabels>
     package let fetchConnections: MetricReading
     package let fetchKeys: MetricReading
-    package let fetchesInFlight: MetricReading
+    package let fetchesInProgress: MetricReading
+    package let fetchesInProgressLimit: MetricReading
     package let fetchQueue: MetricReading
+    package let fetchQueueLimit: MetricReading
 
     package let transforms: MetricCounter<LabelPair<Metric.Format, Metric.Transform>>
     package let transformDuration: MetricHistogram<Metric.Format>
     package let transformQueue: MetricReading
+    package let transformQueueLimit: MetricReading
+    package let transformMemory: MetricReading
+    package let transformMemoryLimit: MetricReading
     package let transformQueueDuration: MetricHistogram<NoLabels>
     package let transformCheapest: MetricCounter<NoLabels>
     package let transformImprovements: MetricCounter<Metric.Improvement>
     package let transformImprovementQueue: MetricReading
     package let workers: MetricReading
     package let workerRestarts: MetricReading
+    package let workerMemory: MetricReading
+
+    package let reloads: MetricCounter<Metric.Reload>
+    package let lastReloadSuccessful: MetricReading
+    package let prefetches: MetricCounter<Metric.Prefetch>
+    package let prefetchBytes: MetricCounter<NoLabels>
+    package let prefetchWaiting: MetricReading
+    package let prefetchQueueBytes: MetricReading
 
     package let accessLogDropped: MetricReading
+    package let traceSpans: MetricReading
     package let buildInfo: MetricReading
 
     /// Every family except those of the process, in the order in which they are printed.
@@ -60,7 +79,14 @@ package final class Metrics: Sendable {
         httpRequestDuration = make.histogram(
             "http_request_duration_seconds", "Time from a request's head to the last byte of its answer.",
             buckets: .requests)
+        httpFailures = make.counter(
+            "http_failures_total",
+            "Requests that failed: answers of 400 and more, and answers that broke off, by where the fault lies."
+        )
         httpConnections = make.gauge("http_connections", "Client connections open.")
+        httpConnectionsLimit = make.gauge(
+            "http_connections_limit",
+            "Most client connections at once: http.maxConnections, or fewer for lack of descriptors.")
         httpConnectionsTotal = make.readCounter("http_connections_total", "Client connections accepted.")
         httpRejected = make.readCounter(
             "http_rejected_total", "Connections and requests refused or cut by the server.",
@@ -69,7 +95,16 @@ package final class Metrics: Sendable {
         cacheRequests = make.readCounter(
             "cache_requests_total", "Cache look-ups, by tier, kind and outcome.",
             labels: ["tier", "kind", "outcome"])
+        cacheEnabled = make.gauge(
+            "cache_enabled", "Whether a tier stores entries of a kind: 1 or 0.", labels: ["tier", "kind"])
         cacheBytes = make.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
+        cacheOverheadBytes = make.gauge(
+            "cache_overhead_bytes", "Bytes that index, journal and folders take beside the entries.",
+            labels: ["tier"])
+        cacheLimitBytes = make.gauge(
+            "cache_limit_bytes",
+            "Most bytes that a tier takes; less than cache.memory.maxBytes while the machine lacks memory.",
+            labels: ["tier"])
         cacheHeldBytes = make.gauge(
             "cache_held_bytes", "Bytes of pictures in memory, in the tier or in answers that are being sent.")
         cacheEntries = make.gauge("cache_entries", "Entries stored.", labels: ["tier", "kind"])
@@ -81,7 +116,8 @@ package final class Metrics: Sendable {
             "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier"])
         coalescedRequests = make.counter(
             "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
-        flights = make.gauge("flights", "Fetches and transforms in progress.", labels: ["flight"])
+        tasks = make.gauge(
+            "tasks", "Fetches and transforms that requests wait for, queued ones included.", labels: ["task"])
         failedURLs = make.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
         failedURLHits = make.readCounter(
             "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
@@ -103,12 +139,21 @@ package final class Metrics: Sendable {
             "fetch_keys_total",
             "How often files or services were asked for keys to sign requests with, by outcome: ok, failed.",
             labels: ["outcome"])
-        fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins in progress.")
+        fetchesInProgress = make.gauge("fetch_in_progress", "Transfers from origins in progress.")
+        fetchesInProgressLimit = make.gauge(
+            "fetch_in_progress_limit", "Most transfers at once: fetch.maxConcurrent.")
         fetchQueue = make.gauge("fetch_queue", "Fetches waiting for a slot.")
+        fetchQueueLimit = make.gauge("fetch_queue_limit", "Most fetches that wait: fetch.queue.")
         transforms = make.counter("transform_total", "Transforms, by format written and outcome.")
         transformDuration = make.histogram(
             "transform_duration_seconds", "A worker's time on a picture.", buckets: .work)
         transformQueue = make.gauge("transform_queue", "Pictures waiting for a worker.")
+        transformQueueLimit = make.gauge(
+            "transform_queue_limit", "Most pictures that wait for a worker: transform.queue.")
+        transformMemory = make.gauge(
+            "transform_memory_bytes", "Memory granted to transforms in progress, by estimate.")
+        transformMemoryLimit = make.gauge(
+            "transform_memory_limit_bytes", "Most memory granted at once: transform.memoryBudget.")
         transformQueueDuration = make.histogram(
             "transform_queue_seconds", "Time that pictures waited for a worker.", buckets: .work)
         transformCheapest = make.counter(
@@ -122,8 +167,23 @@ package final class Metrics: Sendable {
         workers = make.gauge("workers", "Worker processes.", labels: ["state"])
         workerRestarts = make.readCounter(
             "worker_restarts_total", "Worker processes replaced.", labels: ["reason"])
+        workerMemory = make.gauge(
+            "worker_memory_bytes",
+            "Memory of all workers, a page that several of them share counted once; without shared pages where the kernel hides them."
+        )
+        reloads = make.counter("reloads_total", "Reloads of the settings, by outcome.")
+        lastReloadSuccessful = make.gauge(
+            "last_reload_successful", "Whether the last reload was applied: 1 or 0; 1 before the first.")
+        prefetches = make.counter("prefetch_total", "Images of prefetch orders, by outcome.")
+        prefetchBytes = make.counter("prefetch_bytes_total", "Bytes of images made by prefetching.")
+        prefetchWaiting = make.gauge("prefetch_waiting", "Images of prefetch orders that wait.")
+        prefetchQueueBytes = make.gauge("prefetch_queue_bytes", "Bytes of the prefetch orders that wait.")
         accessLogDropped = make.readCounter(
             "access_log_dropped_total", "Access-log records lost to a full lane or a failed write.")
+        traceSpans = make.readCounter(
+            "trace_spans_total",
+            "Spans for the collector of traces: exported, dropped because too many waited, or failed.",
+            labels: ["outcome"])
         buildInfo = make.gauge("build_info", "The build, as a label; always 1.", labels: ["version"])
         buildInfo.observe(version) { 1 }
         families = make.families

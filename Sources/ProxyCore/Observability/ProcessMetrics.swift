@@ -35,6 +35,12 @@ package struct ProcessMetrics: Sendable {
         }
     }
 
+    /// Memory in use, in bytes; nil if the kernel gives no answer.
+    package static var residentBytes: Int? { facts()?.residentBytes }
+
+    /// The start of the process, in seconds since 1970; nil if the kernel gives no answer.
+    package static var startTime: Int? { facts().map { Int($0.startTime) } }
+
     private static func whole(_ value: Int?) -> MetricReading.Reading? { value.map { .init([], $0) } }
     private static func real(_ value: Double?) -> MetricReading.Reading? { value.map { .init([], $0) } }
 

@@ -92,6 +92,26 @@ struct AccessLogTests {
                     + "client=127.0.0.1 request_id=req-1 trace_id=0bf92f3577b34da6a3ce929d0e0e4736"))
     }
 
+    @Test(
+        "A hit's source is logged as far as log.url says",
+        arguments: [
+            (LogConfiguration.URLDetail.none, ""), (.host, " url_host=a.example url_port=81"),
+            (.path, " url_host=a.example url_port=81 url=http://a.example:81/b"),
+            (.full, " url_host=a.example url_port=81 url=\"http://a.example:81/b?c=d\""),
+        ])
+    func hitSource(detail: LogConfiguration.URLDetail, said: String) {
+        var hit = record("/img")
+        (hit.hitURL, hit.hitURLDetail) = ("http://a.example:81/b?c=d", detail)
+        var line = AccessLine(isJSON: false)
+        var buffer = LineBuffer(capacity: 0)
+
+        line.append(hit, at: 0, to: &buffer)
+
+        let bytes = buffer.withBytes { Array($0) }
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(" client=127.0.0.1\(said)\n"))
+        #expect(bytes == hit.entry(at: 0, as: .text).bytes(as: .text))
+    }
+
     @Test("A miss adds the source's host, the duration of each step, and the problem")
     func missLine() throws {
         let pipe = Pipe()

@@ -47,16 +47,16 @@ struct MetricsTests {
 
     @Test("Every combination of labels has a number of its own")
     func labelNumbers() {
-        typealias Labels = LabelPair<LabelPair<Metric.Flight, Metric.Phase>, Metric.Improvement>
-        let all = Metric.Flight.allCases.flatMap { flight in
+        typealias Labels = LabelPair<LabelPair<Metric.SharedTask, Metric.Phase>, Metric.Improvement>
+        let all = Metric.SharedTask.allCases.flatMap { task in
             Metric.Phase.allCases.flatMap { phase in
-                Metric.Improvement.allCases.map { Labels(LabelPair(flight, phase), $0) }
+                Metric.Improvement.allCases.map { Labels(LabelPair(task, phase), $0) }
             }
         }
 
         #expect(all.map(\.index) == Array(0..<Labels.count))
         #expect(all.map { Labels.values(at: $0.index) }.last == ["transform", "body", "refused"])
-        #expect(Labels.names == ["flight", "phase", "outcome"])
+        #expect(Labels.names == ["task", "phase", "outcome"])
     }
 
     @Test("A duration goes into the first bucket whose bound is not below it")
@@ -87,7 +87,7 @@ struct MetricsTests {
     @Test("A metric without a source is not printed, a counter with few series is printed at 0")
     func silence() {
         #expect(!text().contains("imageproxyd_workers"))
-        #expect(text().contains("imageproxyd_coalesced_requests_total{flight=\"fetch\"} 0\n"))
+        #expect(text().contains("imageproxyd_coalesced_requests_total{task=\"fetch\"} 0\n"))
         #expect(!text().contains("imageproxyd_http_requests_total"))
     }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+import Observability
+
+/// Answers on the addresses of `metrics.listen`: metrics, health, and the documentation, to which alerts link. No token is
+/// needed, since nothing here changes or names anything.
+final class MetricsHandler: RequestHandling {
+    private let currentRoutes: CurrentRoutes
+    private let accounting: Accounting
+    private let documents = DocumentPages(isAdmin: true)
+
+    init(currentRoutes: CurrentRoutes, accounting: Accounting) {
+        self.currentRoutes = currentRoutes
+        self.accounting = accounting
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let answer = routed(request)
+        guard case .now(var response) = answer else { return answer }
+        if response.note == nil {
+            response.note = ExchangeNote(
+                path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+        }
+        return .now(response)
+    }
+
+    private func routed(_ request: HTTPRequest) -> HTTPAnswer {
+        let status = currentRoutes.value.admin.status
+        let route = unsafe request.withTarget { unsafe Routes.route(of: $0) }
+        let page = documents.answer(request)
+        guard page != nil || [.metrics, .healthz, .readyz].contains(route) else { return .now(Self.notFound) }
+        guard request.method == .get || request.method == .head else { return .now(Self.methodNotAllowed) }
+        switch route {
+        case .healthz: return .now(status.health)
+        case .readyz: return .now(status.readiness())
+        case .metrics:
+            return .later(context: ExchangeContext(.metrics).packed) { status.metrics(for: request) }
+        default: return page ?? .now(Self.notFound)
+        }
+    }
+
+    func takesContent(of request: HTTPRequest) -> Bool { false }
+
+    func isVital(_ request: HTTPRequest) -> Bool { true }
+
+    func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?) {
+        refusal.context = ExchangeContext(.other).packed
+        refusal.note = ExchangeNote(refusal: refusal.status, detail, at: request)
+    }
+
+    func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
+
+    private static let notFound = ResponseMapping.problem(
+        ProblemDocument(
+            status: 404, code: "not_found", title: "There is nothing at this path",
+            detail: "here are /metrics, /healthz, /readyz and /docs/"),
+        context: ExchangeContext(.other))
+
+    private static let methodNotAllowed: HTTPResponse = {
+        var response = ResponseMapping.problem(
+            ProblemDocument(
+                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
+                detail: "allowed are GET and HEAD"), context: ExchangeContext(.other))
+        response.fields.append(.allow, text: "GET, HEAD")
+        return response
+    }()
+}
