@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The `Cache-Control` of a response to browsers and downstream caches.
 ///
 /// As the origin sent it for them, within the configured bounds; an operator's rule for lifetimes applies to
@@ -37,8 +39,32 @@ package struct DownstreamControl: Sendable, Hashable {
         return limited
     }
 
+    /// The same under an operator's lifetimes, for an answer of this age in seconds.
+    ///
+    /// They count from the answer, and so does not `Age`: it is added to them. What may not be reused without the origin, and
+    /// what is stale already, keeps the lifetimes that it has.
+    package func bounded(by configuration: DownstreamConfiguration, age: Int64) -> DownstreamControl {
+        guard directives.isDisjoint(with: [.noStore, .noCache, .variesOnEverything]), age < lifetime else {
+            return self
+        }
+        let (browser, shared) = (configuration.browserMaxAge, configuration.sharedMaxAge)
+        var bounded = self
+        let ofBrowsers = browserLifetime ?? lifetime
+        let mostOfBrowsers = browser == .zero ? ofBrowsers : min(ofBrowsers, age + Int64(browser.seconds))
+        if shared != .zero, !directives.contains(.isPrivate) {
+            bounded.lifetime = age + Int64(shared.seconds)
+        }
+        if browserLifetime != nil || mostOfBrowsers != bounded.lifetime {
+            bounded.browserLifetime = mostOfBrowsers
+        }
+        return bounded
+    }
+
     /// Appends the field's value.
-    package func append(to value: inout [UInt8]) {
+    /// - Parameters:
+    ///   - value: what has been written of the field.
+    ///   - sendsShared: whether shared caches are told their own lifetime here.
+    package func append(to value: inout [UInt8], sendsShared: Bool = true) {
         let forbidsStoring = directives.contains(.noStore)
         let isPrivate = directives.contains(.isPrivate)
         if forbidsStoring {
@@ -54,11 +80,13 @@ package struct DownstreamControl: Sendable, Hashable {
         if isRevalidated { value += ", no-cache".utf8 }
         // A default lifetime would contradict these two.
         if !forbidsStoring, !isRevalidated || directives.contains(.explicitLifetime) {
-            appendLifetimes(to: &value)
+            Self.append("max-age", browserLifetime ?? lifetime, to: &value)
+            if namesShared, sendsShared { Self.append("s-maxage", lifetime, to: &value) }
         }
         if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
         // s-maxage includes its meaning (RFC 9111 §5.2.2.10).
-        if directives.contains(.proxyRevalidate), browserLifetime == nil {
+        let isIncluded = browserLifetime != nil && (sendsShared || isPrivate)
+        if directives.contains(.proxyRevalidate), !isIncluded {
             value += ", proxy-revalidate".utf8
         }
         if directives.contains(.noTransform) { value += ", no-transform".utf8 }
@@ -73,17 +101,56 @@ package struct DownstreamControl: Sendable, Hashable {
         browserLifetime != nil && directives.isDisjoint(with: [.isPrivate, .noStore])
     }
 
-    private func appendLifetimes(to value: inout [UInt8]) {
-        Self.append("max-age", browserLifetime ?? lifetime, to: &value)
-        if namesShared { Self.append("s-maxage", lifetime, to: &value) }
-    }
-
     private static func append(_ name: String, _ seconds: Int64?, to value: inout [UInt8]) {
         guard let seconds else { return }
         value += ", ".utf8
         value += name.utf8
         value.append(UInt8(ascii: "="))
         value += String(max(0, seconds)).utf8
+    }
+}
+
+// What is said to caches in front alone.
+extension DownstreamControl {
+    /// Whether a shared cache may neither store nor reuse the response without the origin.
+    private var forbidsSharedReuse: Bool {
+        !directives.isDisjoint(with: [.noStore, .isPrivate, .noCache, .variesOnEverything])
+    }
+
+    /// Appends the value of `CDN-Cache-Control`: a dictionary of structured fields (RFC 9213 §2.1), which replaces
+    /// `Cache-Control` for its cache, so that it says all that concerns it.
+    package func appendTargeted(to value: inout [UInt8]) {
+        if directives.contains(.noStore) { return value += "no-store".utf8 }
+        if directives.contains(.isPrivate) { return value += "private".utf8 }
+        let isRevalidated = forbidsSharedReuse
+        let hasLifetime = !isRevalidated || directives.contains(.explicitLifetime)
+        var members: [String] = directives.contains(.liftedNoStore) ? ["must-understand", "no-store"] : []
+        if isRevalidated { members.append("no-cache") }
+        if hasLifetime { members.append("max-age=\(max(0, lifetime))") }
+        if directives.contains(.mustRevalidate) { members.append("must-revalidate") }
+        if directives.contains(.proxyRevalidate) { members.append("proxy-revalidate") }
+        if directives.contains(.noTransform) { members.append("no-transform") }
+        members += staleWindows
+        value += members.joined(separator: ", ").utf8
+    }
+
+    /// Appends the value of `Surrogate-Control`, which knows `no-store`, `max-age` and, by use, stale windows.
+    package func appendSurrogate(to value: inout [UInt8]) {
+        guard directives.isDisjoint(with: [.noStore, .isPrivate, .liftedNoStore]) else {
+            return value += "no-store".utf8
+        }
+        let seconds = forbidsSharedReuse ? 0 : max(0, lifetime)
+        value += (["max-age=\(seconds)"] + (seconds > 0 ? staleWindows : [])).joined(separator: ", ").utf8
+    }
+
+    /// The value of `X-Accel-Expires` of an answer of this age: seconds for which it is fresh from now on.
+    package func secondsLeft(atAge age: Int64) -> Int64 {
+        forbidsSharedReuse || directives.contains(.liftedNoStore) ? 0 : max(0, lifetime - age)
+    }
+
+    private var staleWindows: [String] {
+        (staleWhileRevalidate.map { ["stale-while-revalidate=\(max(0, $0))"] } ?? [])
+            + (staleIfError.map { ["stale-if-error=\(max(0, $0))"] } ?? [])
     }
 }
 
