@@ -91,16 +91,18 @@ struct InheritedSocketTests {
         let socket = try ListeningSocket(at: folder.path + "/s.sock")
         func assigned(_ name: String) throws(InheritedSockets.Failure) -> [Int] {
             let sockets = try InheritedSockets([.init(descriptor: dup(socket.descriptor), name: name)])
-            return [sockets.serving.count, sockets.admin.count]
+            return [sockets.serving.count, sockets.admin.count, sockets.metrics.count]
         }
 
-        #expect(try assigned("public") == [1, 0])
-        #expect(try assigned("admin") == [0, 1])
-        #expect(try assigned("unknown") == [1, 0])
-        #expect(try assigned("imageproxyd.socket") == [1, 0])
+        #expect(try assigned("public") == [1, 0, 0])
+        #expect(try assigned("admin") == [0, 1, 0])
+        #expect(try assigned("metrics") == [0, 0, 1])
+        #expect(try assigned("unknown") == [1, 0, 0])
+        #expect(try assigned("imageproxyd.socket") == [1, 0, 0])
         let error = InheritedSockets.Failure(
             description:
-                "LISTEN_FDNAMES: no listener is called \"http\", FileDescriptorName= is public or admin")
+                "LISTEN_FDNAMES: no listener is called \"http\", FileDescriptorName= is public, admin or metrics"
+        )
         #expect(throws: error) { try assigned("http") }
     }
 
@@ -117,7 +119,7 @@ struct InheritedSocketTests {
     @Test("The rules for addresses apply to inherited sockets: a public one needs sources, keys or openProxy")
     func open() throws {
         var sources = ConfigurationLoader.Sources()
-        sources.inherited = (["0.0.0.0:80"], ["0.0.0.0:81"])
+        sources.inherited = (["0.0.0.0:80"], ["0.0.0.0:81"], ["127.0.0.1:82"])
 
         let error = #expect(throws: ConfigurationError.self) { try ConfigurationLoader.load(sources) }
 
