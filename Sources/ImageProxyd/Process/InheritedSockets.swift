@@ -5,7 +5,7 @@ import Primitives
 
 /// The sockets that systemd opened for the daemon, by the listener that takes them over (systemd.socket(5)).
 ///
-/// `FileDescriptorName=public` and `admin` say which; a socket without a name of its own, for which systemd gives the name of
+/// `FileDescriptorName=public`, `admin` and `metrics` say which; a socket without a name of its own, for which systemd gives the name of
 /// its unit, is the public listener's.
 struct InheritedSockets: Sendable {
     /// A socket and the address that it listens on.
@@ -18,6 +18,8 @@ struct InheritedSockets: Sendable {
     private(set) var serving: [Socket] = []
     /// Those that replace `admin.listen`; empty if that counts.
     private(set) var admin: [Socket] = []
+    /// Those that replace `metrics.listen`; empty if that counts.
+    private(set) var metrics: [Socket] = []
 
     /// Why one can't be used, for the operator.
     struct Failure: Error, Equatable, CustomStringConvertible {
@@ -44,6 +46,7 @@ struct InheritedSockets: Sendable {
             let taken = Socket(descriptor: socket.descriptor, address: try Self.address(of: socket))
             switch socket.name {
             case "admin": admin.append(taken)
+            case "metrics": metrics.append(taken)
             case "public", "unknown",
                 _ where socket.name.hasSuffix(".socket"):
                 serving.append(taken)
@@ -51,7 +54,7 @@ struct InheritedSockets: Sendable {
                 throw Failure(
                     description:
                         "LISTEN_FDNAMES: no listener is called \(JSONValue.string(socket.name).compact), "
-                        + "FileDescriptorName= is public or admin")
+                        + "FileDescriptorName= is public, admin or metrics")
             }
         }
     }

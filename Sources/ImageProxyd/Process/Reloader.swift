@@ -3,6 +3,7 @@
 internal import CLinux
 internal import Glibc
 internal import Logging
+import Observability
 import Primitives
 import Synchronization
 
@@ -17,6 +18,7 @@ final class Reloader: Sendable {
     private let source: SettingsSource
     private let service: ServiceManager
     private let logger: Logger
+    private let lastWasApplied = Atomic(true)
 
     init(
         components: Components, currentRoutes: CurrentRoutes, configuration: ProxyConfiguration,
@@ -29,6 +31,9 @@ final class Reloader: Sendable {
         self.source = source
         self.service = service
         logger = components.logger
+        components.metrics.lastReloadSuccessful.observe { [weak self] in
+            self?.lastWasApplied.load(ordering: .relaxed) == false ? 0 : 1
+        }
     }
 
     /// Reads, checks and swaps; reports the result to the log and the service manager.
@@ -38,11 +43,18 @@ final class Reloader: Sendable {
         var status = "serving"
         do {
             logChanges(try apply())
+            count(.applied)
         } catch {
+            count(.refused)
             logger.error("reload refused, the settings stay as they were: \(error)")
             status = "serving; reload refused: \(error)"
         }
         service.report(.ready(status: status), to: logger)
+    }
+
+    private func count(_ outcome: Metric.Reload) {
+        components.metrics.reloads.increment(outcome)
+        lastWasApplied.store(outcome == .applied, ordering: .relaxed)
     }
 
     private func apply() throws -> ReloadPlan {
@@ -56,6 +68,8 @@ final class Reloader: Sendable {
         try components.adopt(plan.next, files)
         // Nothing after this line can fail.
         currentRoutes.replace(by: routes)
+        // Their readers come back under the new settings, which may have another token.
+        components.events.end()
         running.withLock { $0 = plan.next }
         return plan
     }
