@@ -7,7 +7,7 @@ import Primitives
 ///
 /// All others, also `br`, `zstd` and `compress`, are refused: an origin may use them only if the request
 /// accepts them.
-enum ContentCoding: Sendable, Hashable {
+package enum ContentCoding: Sendable, Hashable {
     /// `gzip`, and `x-gzip`, which is equivalent.
     case gzip
     /// `deflate`: with the zlib wrapping of RFC 1950, or bare (RFC 1951), as many servers send it.

@@ -47,6 +47,7 @@ package final class CurlLoader: ImageLoading {
         guard let set = CurlHandleSet(idleConnections: settings.idleConnections) else {
             throw .libraryUnavailable
         }
+        counters.bound(by: configuration)
         let inbox = LoaderInbox(waker: set.waker, maxStarts: settings.maxStarts)
         self.inbox = inbox
         let box = TransferBox(set)
@@ -119,6 +120,7 @@ package final class CurlLoader: ImageLoading {
         _ configuration: FetchConfiguration, addresses: AddressPolicy
     ) throws(SetupError) {
         let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
+        counters.bound(by: configuration)
         inbox.resize(maxStarts: settings.maxStarts)
         // Ignored if the loader has stopped: then no fetch begins.
         _ = inbox.post(.adopt(settings))

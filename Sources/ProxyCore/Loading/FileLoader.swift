@@ -39,14 +39,14 @@ package final class FileLoader: ImageLoading {
     package func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
-        guard let root = request.rule?.root, let path = Self.path(of: request.url) else { throw Self.missing }
+        guard let root = request.rule?.root, let path = Self.path(of: request.url) else {
+            throw .noFile("the path has an empty or dot segment, or an escape that no name of a file has")
+        }
         let maxBytes = maxBytes.load(ordering: .relaxed)
         return try await queue.run { () throws(LoadError) in
             try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
         }
     }
-
-    private static let missing = LoadError.status(404, retryAfter: nil)
 
     /// The file's path; nil if the URL's path has an empty, dot or undecodable segment, or a segment with an
     /// encoded slash.
@@ -66,7 +66,9 @@ package final class FileLoader: ImageLoading {
         maxBytes: Int
     ) throws(LoadError) -> LoadSummary {
         let file = try open(path, below: root)
-        guard let facts = facts(of: file), facts.st_mode & S_IFMT == S_IFREG else { throw missing }
+        guard let facts = facts(of: file), facts.st_mode & S_IFMT == S_IFREG else {
+            throw .noFile("it is a folder, or else no regular file")
+        }
         guard facts.st_size <= maxBytes else { throw .tooLarge }
         let head = head(of: facts, for: request)
         try receiver.receive(head: head)
@@ -102,9 +104,19 @@ package final class FileLoader: ImageLoading {
         let descriptor = unsafe linux_open_beneath(owner.raw, path)
         guard descriptor >= 0 else {
             // For any other error the answer is that there is no such image.
-            throw exhaustion(errno) ?? missing
+            throw exhaustion(errno) ?? .noFile(reason(errno))
         }
         return OwnedDescriptor(owning: descriptor)
+    }
+
+    /// Why a path could not be opened.
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ENOENT, ENOTDIR: "there is no such file"
+        case ELOOP: "a part of the path is a symbolic link, which is not followed"
+        case EACCES: "permission denied"
+        default: "error \(code)"
+        }
     }
 
     /// The error for a lack of descriptors, which is temporary.

@@ -36,6 +36,9 @@ package protocol OriginReceiving: AnyObject, Sendable {
     /// nothing by default.
     func didDrain()
 
+    /// Called for each address that a connection is tried to. Does nothing by default.
+    func connecting(to address: IPAddress)
+
     /// Called for each redirect that is followed, before the next hop. Does nothing by default.
     func redirected(by head: OriginHead, to target: SourceURL)
 
@@ -47,6 +50,9 @@ package protocol OriginReceiving: AnyObject, Sendable {
 extension OriginReceiving {
     /// Does nothing.
     package func didDrain() {}
+
+    /// Does nothing.
+    package func connecting(to address: IPAddress) {}
 
     /// Does nothing.
     package func redirected(by head: OriginHead, to target: SourceURL) {}

@@ -5,10 +5,10 @@ import CZlib
 /// Decodes one content coding based on deflate with zlib, piece by piece (RFC 1950, RFC 1951, RFC 1952).
 ///
 /// Stricter than most readers: checksums and lengths must agree, the end must be present, and nothing may
-/// follow it. Confined to the loader's thread.
+/// follow it. For one thread at a time.
 // Safe because the pointers are this object's alone: made in `init`, freed in `deinit`, and lent to zlib during a call.
 @safe
-final class Inflater {
+package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutableRawBufferPointer
     private let coding: ContentCoding
@@ -27,8 +27,10 @@ final class Inflater {
     private static let headerSize = 2
 
     /// Creates a decoder.
-    /// - Parameter maxBytes: the maximum number of decoded bytes.
-    init(_ coding: ContentCoding, maxBytes: Int) {
+    /// - Parameters:
+    ///   - coding: how the bytes are coded.
+    ///   - maxBytes: the maximum number of decoded bytes.
+    package init(_ coding: ContentCoding, maxBytes: Int) {
         self.coding = coding
         self.maxBytes = maxBytes
         unsafe stream = .allocate(capacity: 1)
@@ -43,11 +45,11 @@ final class Inflater {
     }
 
     /// Whether the coding has ended.
-    var isComplete: Bool { hasEnded }
+    package var isComplete: Bool { hasEnded }
 
     /// Decodes a further piece and passes the output to `next`, part by part.
     /// - Throws: `incomplete` for malformed data, `tooLarge`, or an error of `next`.
-    func take(
+    package func take(
         _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
     ) throws(LoadError) {
         guard unsafe !bytes.isEmpty else { return }

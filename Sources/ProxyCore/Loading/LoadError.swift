@@ -31,6 +31,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case incomplete(String)
     /// The response's status is unsuccessful; carries `Retry-After` in seconds if the origin sent it.
     case status(Int, retryAfter: Int?)
+    /// A folder has no such file (`loader: file`). Text for the log only.
+    case noFile(String)
     /// The response is no image; why, where it is not that the body's first bytes are those of no image format.
     case notAnImage(Explanation)
     /// The body's first bytes are those of an image format that the configuration does not decode; the text
@@ -80,7 +82,7 @@ extension LoadError {
     }
 
     /// The address in the URL is forbidden.
-    static let forbiddenNetwork = LoadError.addressForbidden(
+    package static let forbiddenNetwork = LoadError.addressForbidden(
         "the address is denied, or in a private network that security.allowedNetworks does not name")
 
     /// Translates the error of a body.

@@ -3,12 +3,16 @@
 import Synchronization
 
 /// The counters and the current state of a loader: the numbers behind `fetch_connections_total`, `fetch_keys_total`,
-/// `fetch_inflight` and `fetch_queue`; the pipeline counts the other `fetch_` metrics.
+/// `fetch_in_progress` and `fetch_queue`; the pipeline counts the other `fetch_` metrics.
 package struct LoaderStatistics: Sendable, Hashable {
     /// The number of fetches that hold a slot.
     package internal(set) var inflight = 0
+    /// The maximum of `inflight`.
+    package internal(set) var maxInflight = 0
     /// The number of fetches that wait for a slot.
     package internal(set) var queued = 0
+    /// The maximum of `queued`.
+    package internal(set) var maxQueued = 0
     /// The number of requests sent over a connection that had been used before.
     package internal(set) var reusedConnections = 0
     /// The number of connections that were not reused because of bytes without a request.
@@ -39,6 +43,14 @@ final class LoaderCounters: Sendable {
         statistics.withLock {
             $0.inflight = running
             $0.queued = waiting
+        }
+    }
+
+    /// Sets the maximum numbers of running and waiting fetches.
+    func bound(by configuration: FetchConfiguration) {
+        statistics.withLock {
+            $0.maxInflight = configuration.maxConcurrent
+            $0.maxQueued = configuration.queue
         }
     }
 

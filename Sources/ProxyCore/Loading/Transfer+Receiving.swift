@@ -36,6 +36,7 @@ extension Transfer {
             return false
         }
         hop.didOpenSocket = true
+        if let address { job.receiver.connecting(to: address) }
         return true
     }
 

@@ -55,6 +55,25 @@ package final class FailureMemory: Sendable {
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
 
+    /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
+    func explained(
+        _ request: ImageRequest, at now: Int64
+    ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
+        func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
+            failed.peek(key, at: now).map {
+                ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
+            }
+        }
+        let source = remembered(request.sourceKey)
+        let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
+        return (isShrunk ? nil : source, remembered(request.resultKey))
+    }
+
+    /// Forgets the failures of sources whose URL begins with `prefix`; returns how many those were.
+    package func clear(prefix: String, at now: Int64) -> Int {
+        failed.list(limit: .max, at: now).count { $0.text.hasPrefix(prefix) && failed.forget($0.key) }
+    }
+
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
     package func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         failed.remaining(of: key, at: now)

@@ -2,6 +2,7 @@
 
 import Freshness
 package import Primitives
+package import Tracing
 
 /// The part of a client's request that a fetch needs besides the source: fields for the origin, and the
 /// client.
@@ -21,6 +22,11 @@ package struct FetchContext: Sendable, Hashable {
     package let client: ClientID?
     /// Records whether the origin was asked, for `Cache-Status`; nil where no response reports it.
     package let forwarding: ForwardingRecord?
+    /// The request's trace; nil where it is not traced.
+    package let trace: Trace?
+    /// Whether it prefetches: no client waits for the image, so it takes no place in memory from those that clients
+    /// ask for.
+    package let isPrefetch: Bool
 
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
@@ -39,8 +45,10 @@ package struct FetchContext: Sendable, Hashable {
     /// Creates a context from a request's fields: a well-formed `traceparent`, and the request's path.
     package init(
         traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
-        forwarding: ForwardingRecord? = nil
+        forwarding: ForwardingRecord? = nil, trace: Trace? = nil, isPrefetch: Bool = false
     ) {
+        self.trace = trace
+        self.isPrefetch = isPrefetch
         self.forwarding = forwarding
         self.client = client
         self.traceparent = traceparent
@@ -51,9 +59,10 @@ package struct FetchContext: Sendable, Hashable {
     var ofBackgroundWork: FetchContext { FetchContext(client: client) }
 
     /// The fields for the request to an origin.
-    var fields: [HeaderField] {
+    /// - Parameter part: the part of the trace that the request to the origin is.
+    func fields(_ part: Trace.Part? = nil) -> [HeaderField] {
         [
-            traceparent.map { HeaderField(name: "traceparent", value: $0) },
+            (part?.traceparent ?? traceparent).map { HeaderField(name: "traceparent", value: $0) },
             history?.cdnLoop.map { HeaderField(name: "CDN-Loop", value: $0) },
             history?.via.map { HeaderField(name: "Via", value: $0) },
         ].compactMap { $0 }

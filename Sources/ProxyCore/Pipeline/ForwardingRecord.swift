@@ -14,13 +14,36 @@ package final class ForwardingRecord: Sendable {
         case asked(ImageResponse.Forwarding, status: Int?, isCollapsed: Bool)
     }
 
+    /// How the origin was reached, for the log.
+    package struct Way: Sendable, Hashable {
+        /// Redirects that were followed.
+        package var redirects = 0
+        /// The families of the addresses that new connections were tried to; none where one was reused.
+        package var families: AddressFamilies = []
+
+        /// Nothing is known.
+        package init() {}
+
+        init(redirects: Int, families: AddressFamilies) {
+            (self.redirects, self.families) = (redirects, families)
+        }
+    }
+
     private let state = Mutex<Outcome?>(nil)
+    private let reached = Mutex(Way())
 
     /// Nothing is known yet.
     package init() {}
 
     /// What became of the request; nil where neither holds.
     package var outcome: Outcome? { state.withLock { $0 } }
+
+    /// How the origin was reached for this request; nothing where it joined another's fetch.
+    package var way: Way { reached.withLock { $0 } }
+
+    func note(_ way: Way) {
+        reached.withLock { $0 = way }
+    }
 
     func note(_ outcome: Outcome) {
         state.withLock { $0 = outcome }
@@ -40,6 +63,16 @@ package final class ForwardingRecord: Sendable {
         case .asked(let reason, let status, _): note(.asked(reason, status: status, isCollapsed: true))
         }
     }
+}
+
+/// Families of addresses of the internet.
+package struct AddressFamilies: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let ipv4 = AddressFamilies(rawValue: 1)
+    package static let ipv6 = AddressFamilies(rawValue: 2)
 }
 
 extension ForwardingRecord: Hashable {

@@ -3,7 +3,16 @@
 import Cache
 import Primitives
 import Synchronization
-import URLs
+package import URLs
+
+/// An origin that is left alone for a while.
+package struct RefusedOrigin: Sendable {
+    package let origin: SourceURL.Origin
+    /// Whether it is left alone for the requests of one client, because it answered that with 429.
+    package let isForOneClient: Bool
+    /// For how many seconds more.
+    package let seconds: Int64
+}
 
 /// The breakers of all origins that have failed lately; one that works needs none.
 ///
@@ -104,6 +113,35 @@ final class HostBreakers: Sendable {
         case (_, .refused(let seconds)): throw .hostUnavailable(retryAfter: Int(seconds))
         case (.admitted(let isRetry), .admitted(let isProbe)):
             return Pass(origin: origin, client: client, isProbe: isProbe, isRetry: isRetry)
+        }
+    }
+
+    /// What a fetch would be refused with now, whoever it is for; nil where it would be admitted.
+    func refusal(of origin: SourceURL.Origin, at now: Int64) -> PipelineError? {
+        state.withLock { state in
+            // A copy, so that nothing is counted as a probe.
+            guard var breaker = state.ring.peek(.connecting(origin)),
+                case .refused(let seconds) = breaker.admit(at: now, by: state.rules)
+            else { return nil }
+            return .hostUnavailable(retryAfter: Int(seconds))
+        }
+    }
+
+    /// Origins that are left alone now: by all clients because they can't be connected to, or by one client that they have
+    /// refused with 429.
+    func refused(at now: Int64) -> [RefusedOrigin] {
+        state.withLock { state in
+            state.ring.keys.compactMap { key in
+                guard var breaker = state.ring.peek(key),
+                    case .refused(let seconds) = breaker.admit(at: now, by: state.rules)
+                else { return nil }
+                return switch key {
+                case .connecting(let origin):
+                    RefusedOrigin(origin: origin, isForOneClient: false, seconds: seconds)
+                case .asking(let origin, _):
+                    RefusedOrigin(origin: origin, isForOneClient: true, seconds: seconds)
+                }
+            }
         }
     }
 

@@ -9,6 +9,7 @@ import Observability
 import Origins
 import Primitives
 import Request
+import Tracing
 import URLs
 
 /// What happens between a question to the origin and a source that can be used, in this order.
@@ -40,6 +41,12 @@ extension ImageJob {
             fetch.urgency.join(FetchContext.current.client, to: priority)
         }
         func noteForwarding() {
+            if subscription.isLeader {
+                let received = fetch.received
+                FetchContext.current.forwarding?.note(
+                    ForwardingRecord.Way(
+                        redirects: received.redirects.count, families: received.families))
+            }
             let reason: ImageResponse.Forwarding =
                 isPrivate ? .request : record == nil ? .missing : .stale
             FetchContext.current.forwarding?.note(
@@ -86,13 +93,14 @@ extension ImageJob {
     private func load(
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
-        var question = try originRequest(validating: record)
+        let part = FetchContext.current.trace?.begin("fetch", .client)
+        var question = try originRequest(validating: record, part)
         question.urgency = fetch.urgency
         let pass = try failures.hosts.admit(question.url.origin, for: FetchContext.current.client, at: now)
         let start = ContinuousClock.now
         let received: Source?
+        var summary = LoadSummary()
         do throws(LoadError) {
-            var summary = LoadSummary()
             if request.source.isUpload {
                 try fetch.receive(head: Upload.head(at: now, isKept: !isPrivate))
             } else {
@@ -101,6 +109,7 @@ extension ImageJob {
             failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now)
             metrics.count(
                 summary, isNotModified: fetch.received.head?.status == 304, took: start.microsecondsUntilNow)
+            part?.end(summary, status: fetch.received.head?.status, of: question.url)
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
@@ -108,6 +117,7 @@ extension ImageJob {
                 error, at: fetch.hop(from: question.url, of: request.source, after: error))
             failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now)
             metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
+            part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
             await remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
                 under: fetch.token)
@@ -121,14 +131,16 @@ extension ImageJob {
 
     /// What the origin is asked, and where that is.
     /// - Throws: `sourceForbidden` where the rule rewrites the URL to none.
-    private func originRequest(validating record: SourceRecord?) throws(PipelineError) -> OriginRequest {
+    private func originRequest(
+        validating record: SourceRecord?, _ part: Trace.Part?
+    ) throws(PipelineError) -> OriginRequest {
         let rule = request.rule
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
             throw .sourceForbidden.explained("the rewrite of its origin rule makes no valid URL of it")
         }
         var question = OriginRequest(
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
-            fields: FetchContext.current.fields, rule: rule)
+            fields: FetchContext.current.fields(part), rule: rule)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
             question.fields.append(HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))

@@ -8,6 +8,7 @@ import Primitives
 import Rendering
 import Request
 import Synchronization
+import Tracing
 
 /// How a rendition is made and stored.
 extension ImageJob {
@@ -105,9 +106,17 @@ extension ImageJob {
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
         let interest = interest ?? RenderInterest.current ?? RenderInterest(.normal)
-        return try await interest.carried { () async throws(RenderError) in
-            try await pipeline.renderer.render(
-                plan, from: body, into: target.file, at: target.offset, beside: beside)
+        let part = FetchContext.current.trace?.begin("render")
+        do throws(RenderError) {
+            let rendition = try await interest.carried { () async throws(RenderError) in
+                try await pipeline.renderer.render(
+                    plan, from: body, into: target.file, at: target.offset, beside: beside)
+            }
+            part?.end(rendition)
+            return rendition
+        } catch {
+            part?.end(PipelineError(error))
+            throw error
         }
     }
 
@@ -134,7 +143,9 @@ extension ImageJob {
         response.timings = ImageResponse.Timings(
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
+        let part = FetchContext.current.trace?.begin("cache store")
         await tiers.store(&response, from: target, keeping: stored ?? keeping, token: token)
+        part?.end()
         // What is stored nowhere is replaced by nothing.
         if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
         return response

@@ -209,12 +209,13 @@ struct ImageJob: Sendable {
     /// What is known of the source now: as it is stored, confirmed by the origin, or fetched.
     ///
     /// Stored knowledge is used when it is fresh, or stale and permitted; in place of an error where that is permitted.
-    private func usableSource() async throws(PipelineError) -> Source {
+    func usableSource() async throws(PipelineError) -> Source {
         if isPrivate {
             guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
             return try await fetch()
         }
-        guard let record = await tiers.usableRecord(for: request), request.accepts(record) else {
+        let known = await FetchContext.traced("cache record") { await tiers.usableRecord(for: request) }
+        guard let record = known, request.accepts(record) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
@@ -253,8 +254,10 @@ struct ImageJob: Sendable {
 
     /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
     private func storedResult(of source: Source) async throws(PipelineError) -> ImageResponse? {
-        guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
-            found.description.isUsable(at: now)
+        let stored = try await FetchContext.traced("cache result") { () async throws(PipelineError) in
+            try await tiers.result(for: request, hash: source.record.contentHash)
+        }
+        guard let found = stored, found.description.isUsable(at: now)
         else { return try await derivedResult(of: source) }
         let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
         var response = ImageResponse(
@@ -284,11 +287,12 @@ struct ImageJob: Sendable {
     // MARK: - Original
 
     /// The original's bytes: just fetched, or stored and still those of the record; else fetched now.
-    private func original(of source: Source) async throws(PipelineError) -> Source {
+    func original(of source: Source) async throws(PipelineError) -> Source {
         if source.body != nil { return source }
-        if let found = try await tiers.original(for: request, hash: source.record.contentHash) {
-            return source.with(found)
+        let stored = try await FetchContext.traced("cache original") { () async throws(PipelineError) in
+            try await tiers.original(for: request, hash: source.record.contentHash)
         }
+        if let stored { return source.with(stored) }
         // The origin has just said no; there was no copy after all.
         if case .stale(.onError(let error, _)) = source.provenance { throw error }
         guard !client.onlyIfCached else { throw .notCached }
@@ -375,6 +379,11 @@ struct ImageJob: Sendable {
         // No entry, no alias: the next request for it tries again.
         (response.isTagged, response.entry) = (false, nil)
         return response
+    }
+
+    /// The image, made in a task that requests may join; a source in `refreshed` is not fetched again.
+    func resultOfTask() async throws(PipelineError) -> ImageResponse {
+        await linked(try await result(of: join()))
     }
 
     /// Makes the image from what a refresh has fetched; requests that come meanwhile join.

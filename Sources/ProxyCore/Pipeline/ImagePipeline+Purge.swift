@@ -16,6 +16,8 @@ package enum PurgeTarget: Sendable {
     case key(CacheKey)
     /// Every result under a tag.
     case tag(String)
+    /// Every source whose normalized URL begins with this.
+    case prefix(String)
     /// Everything.
     case everything
 }
@@ -70,6 +72,12 @@ extension ImagePipeline {
             counts = purged.counts
             for source in purged.sources { counts.failures += failures.clear(source: source) }
             counts.mayLackSome = tiers.disk.mayLackLinks
+        case .prefix(let prefix):
+            // What is under way is known by its key alone, so none of it may be joined.
+            detach { _, _ in true }
+            defer { detach { _, _ in true } }
+            counts = try await tiers.purge(prefix: prefix, in: which)
+            counts.failures = failures.clear(prefix: prefix, at: clock())
         case .everything:
             detach { _, _ in true }
             defer { detach { _, _ in true } }
@@ -100,10 +108,30 @@ extension ImagePipeline {
             isCut: disk.count > Self.maxListed || memory.count > Self.maxListed)
     }
 
+    /// Checks the files of some entries of the disk tier: see `DiskCache.verify`.
+    package func verifyDisk(after row: Int64) async throws(DiskCacheError) -> DiskCache.Verification {
+        try await tiers.disk.verify(after: row, atMost: Self.verifiedAtOnce)
+    }
+
+    /// So much is read before other work has its turn.
+    private static let verifiedAtOnce = ByteCount.mebibytes(64)
+
+    /// What the tiers hold, and may hold.
+    package var contents: (memory: MemoryCache.Statistics, disk: DiskCache.Statistics, diskLimit: ByteCount?)
+    {
+        (tiers.memory.statistics, tiers.disk.statistics, tiers.disk.limit)
+    }
+
+    /// The number of failures that are remembered.
+    package var failureCount: Int { failures.counts(at: clock()).remembered.values.reduce(0, +) }
+
     /// Failures that are remembered of a source and its results, or all of them.
     package func failed(of url: SourceURL?, limit: Int) -> [FailedURLs<PipelineError>.Remembered] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock())
     }
+
+    /// Origins that are left alone now.
+    package var refusedOrigins: [RefusedOrigin] { failures.hosts.refused(at: clock()) }
 
     /// Forgets failures; returns how many.
     package func forgetFailures(of url: SourceURL?) -> Int {

@@ -99,6 +99,23 @@ extension ImageTiers {
         return counts
     }
 
+    /// Removes the sources whose normalized URL begins with `prefix`, with all that was made of them.
+    ///
+    /// What is being made meanwhile of any source is answered, and not stored: whose it is is not known until then.
+    func purge(prefix: String, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
+        var counts = PurgeCounts()
+        let isPurged: @Sendable (String) -> Bool = { keyText in
+            ImageRequest.source(inKeyText: keyText)?.hasPrefix(prefix) ?? false
+        }
+        await disk.flush()
+        purgeLog.beginAll()
+        defer { purgeLog.endAll() }
+        files.removeAll { isPurged($0.record.keyText) }
+        if which.includesMemory { counts.memory = memory.removeAll { isPurged($0.record.keyText) } }
+        if which.includesDisk { counts.disk = try await disk.removeAllSources(whereKeyText: isPurged) }
+        return counts
+    }
+
     /// Removes all results under a tag, and marks their sources stale: the origin is asked before they serve again.
     ///
     /// - Parameter found: called with the sources before anything is removed: their tasks must not be joined.

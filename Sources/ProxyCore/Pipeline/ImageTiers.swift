@@ -19,8 +19,10 @@ package final class ImageTiers: Sendable {
     /// What was purged while work was under way.
     let purgeLog = PurgeLog()
     private let accessFilter = AccessFilter()
-    let originals: CacheConfiguration.StorePolicy
-    let results: CacheConfiguration.StorePolicy
+    /// Which tiers store originals.
+    package let originals: CacheConfiguration.StorePolicy
+    /// Which tiers store results.
+    package let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
     private let keepsFiles: Bool
     /// Reads bytes back; blocking, so never on Swift's own threads.
@@ -208,7 +210,8 @@ package final class ImageTiers: Sendable {
     }
 
     func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
-        guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
+        guard keepsFiles, !FetchContext.current.isPrefetch, response.entry == nil,
+            !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
@@ -229,7 +232,8 @@ package final class ImageTiers: Sendable {
 
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {
-        guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
+        guard results.usesMemory, !(FetchContext.current.isPrefetch && results.usesDisk),
+            response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
         else { return }

@@ -25,6 +25,8 @@ final class OriginalFetch: OriginReceiving {
         var verdict: FreshnessPolicy.Verdict?
         /// The heads of the redirects that led here, in order; the loader bounds how many.
         var redirects: [OriginHead] = []
+        /// The families of the addresses that connections were tried to.
+        var families: AddressFamilies = []
         /// The head of the last answer that was no success, if there was one.
         var refusal: OriginHead?
         /// Where the last redirect led; nil without one.
@@ -97,6 +99,10 @@ final class OriginalFetch: OriginReceiving {
     func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
         let origin = error.failedHop ?? received.lastHop ?? url.origin
         return origin == source.origin ? nil : origin
+    }
+
+    func connecting(to address: IPAddress) {
+        state.withLock { _ = $0.families.insert(address.isIPv4 ? .ipv4 : .ipv6) }
     }
 
     func redirected(by head: OriginHead, to target: SourceURL) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Imaging
-import Loading
+package import Imaging
+package import Loading
 import Primitives
 package import Request
-import URLs
+package import URLs
 
 /// What the pipeline makes of other modules' errors.
 extension PipelineError {
@@ -31,6 +31,12 @@ extension PipelineError {
             self = Self.sourceForbidden.explained(
                 "an origin may read its path as one that another rule of origins matches, or none")
         case .signatureRequired: self = .signatureRequired
+        case .foreignSignatureRequired:
+            self = Self.signatureRequired.saying(
+                "it has to be signed as its dialect's URLs are, with one of the dialect's keys")
+        case .uploadForbidden:
+            self = Self.signatureRequired.saying(
+                "a picture as the body needs a signed URL, or security.allowUploads")
         case .signatureMismatch(hasKeys: true): self = .signatureMismatch
         case .signatureMismatch(hasKeys: false):
             self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
@@ -49,12 +55,16 @@ extension PipelineError {
             self = Self.foreignOptionForbidden.about(option).saying("'\(option)': \(reason)")
         case .foreignSignature(let reason): self = Self.signatureMismatch.saying(reason)
         case .notFound(let reason): self = Self.nothingThere.saying(reason)
+        case .ofSource(let error, let source):
+            let known = PipelineError(error)
+            self = known.saying(
+                "\(known.detail ?? known.row.title); '\(source.excerpt)' was read as the source")
         }
     }
 
     /// Translates what the loader says; its texts go into the reason, for the log alone.
     /// - Parameter hop: where the fetch failed, unless that is the source's own origin.
-    init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
+    package init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
         func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
         case .addressForbidden(let which): self = Self.addressForbidden.because(reason(which.text))
@@ -73,6 +83,7 @@ extension PipelineError {
             self = Self.sourceTooLarge.explained("it has more bytes than fetch.maxBytes allows", at: hop)
         case .incomplete(let text): self = Self.upstreamIncomplete.because(reason(text))
         case .status(404, _): self = .upstreamNotFound(status: 404)
+        case .noFile(let text): self = .upstreamNotFound(status: 404).because(reason(text))
         case .status(410, _): self = .upstreamNotFound(status: 410)
         // Another instance, or this one behind a name of its own, has recognised our request.
         case .status(508, _): self = .loopDetected
@@ -97,7 +108,7 @@ extension PipelineError {
     }
 
     /// Translates what the renderer says; libvips' texts stay behind.
-    init(_ error: RenderError) {
+    package init(_ error: RenderError) {
         switch error {
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)

@@ -2,7 +2,7 @@
 
 import Cache
 import Imaging
-import Observability
+package import Observability
 
 /// The table of errors: status, code, title; as what a failure is remembered and of what; where the fault lies; metric labels.
 extension PipelineError {
@@ -266,4 +266,23 @@ extension PipelineError {
         let names = [defaults, others].map { $0.map(\.rawValue).joined(separator: ", ") }
         return "read are \(names[0]), and \(names[1]) where the setting formats.decode names them"
     }()
+}
+
+extension PipelineError.Row {
+    /// Where the fault of a request that failed so lies, for the metrics.
+    package var failureCause: Metric.FailureCause {
+        // Nothing is wrong here: a stale copy may stand in, since the origin was not asked.
+        if PipelineError.isPause(self) { return .origin }
+        return switch cause {
+        case .request, .plan, .client: .client
+        case .source, .sourceOrPlan: .source
+        case .origin: .origin
+        case .daemon: .daemon
+        }
+    }
+}
+
+extension PipelineError {
+    /// Whether an origin is left alone for a while, because of what it did before.
+    fileprivate static func isPause(_ row: Row) -> Bool { row == breakerOpen.row || row == clientPaused.row }
 }

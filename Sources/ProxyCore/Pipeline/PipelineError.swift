@@ -152,7 +152,7 @@ extension PipelineError {
     var wasForwarded: Bool { ![.request, .daemon, .client].contains(row.cause) }
 
     /// Whether the same job may well succeed another time, so that nothing is known against its source.
-    var isTemporary: Bool { row.cause == .daemon || row.cause == .client }
+    package var isTemporary: Bool { row.cause == .daemon || row.cause == .client }
 
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
     var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }

@@ -227,7 +227,15 @@ struct RuledFetchTests {
             "/a%20b%2fc.png", "/a%20b/c.png%00", "/a%20b/c.png%zz", "/%2fetc/passwd", "/proc/self/environ",
             "/a%2520b/c.png", "/..%5csecret.png", "/%c0%ae%c0%ae/secret.png",
         ] {
-            await #expect(throws: LoadError.status(404, retryAfter: nil), "\(path)") { try await load(path) }
+            let error = await #expect(throws: LoadError.self, "\(path)") { try await load(path) }
+            #expect(error.map { "\($0)".hasPrefix("noFile(") } == true, "\(path)")
+        }
+        for (path, reason) in [
+            ("/none.png", "no such file"), ("/up/secret.png", "symbolic link"), ("/a%20b", "folder"),
+            ("/pipe.png", "no regular file"), ("/a//b", "empty or dot segment"),
+        ] {
+            let error = await #expect(throws: LoadError.self) { try await load(path) }
+            #expect("\(try #require(error))".contains(reason), "\(path)")
         }
         try folder.write([1, 2, 3, 4], to: "root/big.png")
         await #expect(throws: LoadError.tooLarge) { try await load("/big.png") }

@@ -10,9 +10,8 @@ struct ExampleTests {
     private static let pages =
         ["README.md"]
         + [
-            "caching", "configuration", "durability", "engine", "http-server", "origins", "signing",
-            "streaming",
-            "transforms",
+            "caching", "configuration", "durability", "engine", "http-server", "origins", "paths", "signing",
+            "streaming", "transforms", "url",
         ].map { "docs/\($0).md" }
 
     @Test("Every transform that a page shows can be requested as it stands")
@@ -39,9 +38,9 @@ struct ExampleTests {
         .matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/).map { (status: $0.1, code: $0.2) }
 
     @Test(
-        "The README's table of errors has every code under its status, except that of disconnected clients")
+        "The table of docs/errors.md has every code under its status, except that of disconnected clients")
     func codes() {
-        let rows = TextFiles.read("README.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let rows = TextFiles.read("docs/errors.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
         #expect(Self.errors.count > 40)
         for error in Self.errors where error.status != "499" {
             let row = rows.first { $0.hasPrefix("| \(error.status) |") }
@@ -49,10 +48,10 @@ struct ExampleTests {
         }
     }
 
-    @Test("The README's table of errors has no code but those of the table, and those of HTTP and routes")
+    @Test("docs/errors.md lists no code but those of the program's table, and those of HTTP and routes")
     func noOtherCodes() {
         let known = Set(Self.errors.map(\.code)).union(["bad_request", "not_found", "method_not_allowed"])
-        let rows = TextFiles.read("README.md").matches(of: /\n\| [45]\d\d \| ([^\n]*)/)
+        let rows = TextFiles.read("docs/errors.md").matches(of: /\n\| [45]\d\d \| ([^\n]*)/)
         let codes = rows.flatMap { $0.1.matches(of: /`([a-z_]+)`/).map(\.1) }
         #expect(codes.count > 30)
         for code in codes { #expect(known.contains(code), "\(code)") }

@@ -14,8 +14,8 @@ struct FetchContextTests {
     func trace() {
         let context = FetchContext(traceparent: Self.parent, via: "1.1 a")
 
-        #expect(context.fields.map(\.name) == ["traceparent", "Via"])
-        #expect(context.fields.map(\.value) == [Self.parent, "1.1 a"])
+        #expect(context.fields().map(\.name) == ["traceparent", "Via"])
+        #expect(context.fields().map(\.value) == [Self.parent, "1.1 a"])
     }
 
     @Test("are empty for work that other clients wait for")

@@ -26,10 +26,11 @@ struct PipelineErrorTests {
     }
 
     @Test(
-        "A limit of time or of waiting is named in the log",
+        "A limit of time or of waiting, or what is wrong with a file, is named in the log",
         arguments: [
             (PipelineError(LoadError.timedOut(.connect)), "fetch.connectTimeout"),
             (PipelineError(LoadError.queueFull), "fetch.queue is full"),
+            (PipelineError(LoadError.noFile("a symbolic link")), "a symbolic link"),
             (PipelineError(LoadError.queueTimedOut), "fetch.queueTimeout"),
             (PipelineError(RenderError.timedOut), "transform.timeout"),
             (PipelineError(RenderError.queueFull), "transform.queue is full"),

@@ -97,16 +97,18 @@ struct AWSKeyRequest {
         var exchange = exchange
         exchange.timeout = timeout
         let service = "\(exchange.url.host):\(exchange.url.port)"
-        do throws(AWSKeyFailure) {
-            let answer = try exchange.run()
-            guard answer.status == 200 else {
-                let code = AWSKeys.element("Code", of: String(decoding: answer.body, as: UTF8.self))
-                throw AWSKeyFailure("status \(answer.status)\(code.map { " \($0.prefix(64))" } ?? "")")
-            }
-            return answer.body
+        let answer: ServiceExchange.Answer
+        do throws(ServiceExchange.Failure) {
+            answer = try exchange.run()
         } catch {
             throw AWSKeyFailure("\(service): \(error.reason)")
         }
+        guard answer.status == 200 else {
+            let code = AWSKeys.element("Code", of: String(decoding: answer.body, as: UTF8.self))
+            throw AWSKeyFailure(
+                "\(service): status \(answer.status)\(code.map { " \($0.prefix(64))" } ?? "")")
+        }
+        return answer.body
     }
 
     private func read(_ place: SecretPlace) throws(AWSKeyFailure) -> Secret {

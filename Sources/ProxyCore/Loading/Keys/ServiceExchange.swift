@@ -1,28 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
-import URLs
+package import URLs
 
-/// One small exchange with a service of the cloud's platform, which gives out keys. Blocking.
+/// One small exchange with a service that an operator has chosen: one of the cloud's platform, which gives out keys, or a
+/// collector of traces. Blocking.
 ///
-/// Only `AWSKeyRequest` makes one, for URLs of the configuration: addresses are not checked here, because metadata services
-/// have those that no source may have. No redirect, proxy of the environment, cookie or netrc is used.
-struct ServiceExchange {
-    var method = "GET"
+/// Only for URLs of the configuration: addresses are not checked here, because metadata services have those that no source
+/// may have. No redirect, proxy of the environment, cookie or netrc is used.
+package struct ServiceExchange {
+    package var method = "GET"
     let url: SourceURL
     /// Field lines.
-    var lines: [String] = []
+    package var lines: [String] = []
     /// The content of a POST.
-    var form: String?
+    package var form: String?
     /// `fetch.proxy`, or nothing.
     var proxy = ""
+    /// A file with the only certificates that the service's is checked against; nil for the system's.
+    package var certificate: String?
     /// The maximum time for all, in milliseconds.
-    var timeout = Self.timeout
+    package var timeout = Self.timeout
 
     /// The answer of a service.
-    struct Answer {
-        let status: Int
+    package struct Answer {
+        package let status: Int
         let body: [UInt8]
+    }
+
+    /// Why there is no answer, in libcurl's words.
+    package struct Failure: Error, Sendable {
+        package let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// A `GET` of a URL.
+    package init(url: SourceURL) { self.url = url }
+
+    init(
+        method: String = "GET", url: SourceURL, lines: [String] = [], form: String? = nil, proxy: String = "",
+        timeout: Int = Self.timeout
+    ) {
+        (self.method, self.url, self.lines, self.form) = (method, url, lines, form)
+        (self.proxy, self.timeout) = (proxy, timeout)
     }
 
     /// The maximum number of bytes of an answer.
@@ -30,7 +51,7 @@ struct ServiceExchange {
     /// The maximum time for a connection, in milliseconds.
     private static let connectTimeout = 2_000
     /// The usual maximum time for all, in milliseconds.
-    static let timeout = 5_000
+    package static let timeout = 5_000
 
     /// Receives the body; used by one call of `run`.
     private final class Body {
@@ -38,15 +59,14 @@ struct ServiceExchange {
     }
 
     /// Sends the request.
-    /// - Throws: why there is no answer, in libcurl's words.
-    func run() throws(AWSKeyFailure) -> Answer {
-        guard let handle = unsafe curl_easy_init() else { throw AWSKeyFailure("out of memory") }
+    package func run() throws(Failure) -> Answer {
+        guard let handle = unsafe curl_easy_init() else { throw Failure("out of memory") }
         defer { unsafe curl_easy_cleanup(handle) }
         var list: UnsafeMutablePointer<curl_slist>?
         defer { unsafe curl_slist_free_all(list) }
         for line in lines {
             guard let longer = unsafe curl_slist_append(list, line) else {
-                throw AWSKeyFailure("out of memory")
+                throw Failure("out of memory")
             }
             unsafe list = longer
         }
@@ -56,11 +76,11 @@ struct ServiceExchange {
             unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list) == CURLE_OK,
             unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context) == CURLE_OK,
             unsafe ccurl_set_write_function(handle, takeServiceBody) == CURLE_OK
-        else { throw AWSKeyFailure("libcurl refused the request") }
+        else { throw Failure("libcurl refused the request") }
         // libcurl calls back into the body only in this call.
         let code = withExtendedLifetime(body) { unsafe curl_easy_perform(handle) }
         guard code == CURLE_OK else {
-            throw AWSKeyFailure(
+            throw Failure(
                 code == CURLE_WRITE_ERROR
                     ? "its answer is longer than \(Self.maxBytes) bytes"
                     : unsafe String(cString: curl_easy_strerror(code)).lowercased())
@@ -81,6 +101,11 @@ struct ServiceExchange {
         ]
         if let form {
             guard unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, form) == CURLE_OK else {
+                return false
+            }
+        }
+        if let certificate {
+            guard unsafe ccurl_set_string(handle, CURLOPT_CAINFO, certificate) == CURLE_OK else {
                 return false
             }
         }
