@@ -15,9 +15,14 @@ package protocol Dialect: Sendable {
 
     /// Prepares a dialect.
     ///
-    /// - Parameter keys: the bytes of the files that `settings.secretFiles` names, without a final newline.
+    /// - Parameters:
+    ///   - settings: those of its element of `dialects`.
+    ///   - keys: the bytes of the files that `settings.secretFiles` names, without a final newline.
     /// - Throws: what is wrong with which setting.
     init(_ settings: Settings, keys: [[UInt8]]) throws(TranslationError)
+
+    /// The same for explanations of URLs alone: takes any signature, and none.
+    var unguarded: Self { get }
 
     /// Says what a target means.
     ///
@@ -32,7 +37,9 @@ package protocol Dialect: Sendable {
 
     /// Facts about a picture in the form of the other proxy.
     ///
-    /// - Parameter information: what `/info` says of the source.
+    /// - Parameters:
+    ///   - information: what `/info` says of the source.
+    ///   - target: the URL that asks for them.
     func facts(
         from information: JSONValue, for target: ForeignTarget
     ) throws(TranslationError) -> JSONValue
@@ -44,7 +51,9 @@ package protocol Dialect: Sendable {
     var namesSize: Bool { get }
 
     /// The status that the other proxy has for what is answered with this one here.
-    /// - Parameter code: our code of the error.
+    /// - Parameters:
+    ///   - status: ours.
+    ///   - code: our code of the error.
     func compatibleStatus(of status: Int, code: String) -> Int
 
     /// An error in the form of the other proxy; nil if it has none that clients read.
@@ -52,6 +61,8 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
+    package var unguarded: Self { self }
+
     package var answersInformation: Bool { false }
 
     package var takesBodies: Bool { false }
@@ -75,10 +86,21 @@ extension Dialect {
 package protocol DialectSettings: SettingObject {
     /// The paths of files with secrets, in the order in which a dialect takes their bytes.
     var secretFiles: [String] { get }
+    /// The setting that names each of these files.
+    var secretSettings: [String] { get }
+    /// The watermarks of the configuration that are named, with the place of each name.
+    var watermarkNames: [(setting: String, name: String)] { get }
 }
 
 extension DialectSettings {
     package var secretFiles: [String] { [] }
+    package var secretSettings: [String] { secretFiles.indices.map { "keys.\($0)" } }
+    package var watermarkNames: [(setting: String, name: String)] { [] }
+
+    /// Those of the setting `watermarks`, which has them by their URLs.
+    static func named(in watermarks: [String: String]) -> [(setting: String, name: String)] {
+        watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
+    }
 }
 
 /// All dialects.

@@ -32,8 +32,11 @@ package struct Translation: Sendable, Hashable {
     package var isSigned: Bool
     /// What is answered.
     package var answer: Answer
-    /// Where the client is sent when the source fails: a URL that is a source itself; nil for an error.
-    package var redirect: String?
+    /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
+    /// for an error.
+    package var redirect: Parameter?
+    /// What was read as the source, for errors about it; nil where settings complete it, or nobody could mistake it.
+    package var readSource: String?
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String]
 

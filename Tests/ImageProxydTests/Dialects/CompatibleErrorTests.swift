@@ -88,6 +88,32 @@ struct CompatibleErrorTests {
         #expect(theirs.text == "{\"message\": \"'width or height': is missing\", \"status\": 400}\n")
     }
 
+    @Test(
+        "The details of errors name the option that is wrong, and the setting that would allow it",
+        arguments: [
+            ("imaginary/resize?width=10&url=ORIGIN/text", "'key': is missing or wrong"),
+            ("imgproxy/trusted/w300/plain/ORIGIN/text.jpg", "'w300/plain/http:/"),
+            ("thumbor/unsafe/10x10/ORIGIN/text", "unless allowsUnsafe of the dialect is true"),
+        ])
+    func details(target: String, detail: String) async throws {
+        let proxy = try await proxy()
+
+        let answer = try await proxy.get("/ours/" + target.replacing("ORIGIN", with: proxy.origin.url("")))
+
+        #expect(answer.text.contains(detail), "\(answer.text)")
+    }
+
+    @Test("imgproxy's skip_processing sends the source as it is, unless another format is asked for")
+    func skipped() async throws {
+        let proxy = try await proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        let target = "/ours/imgproxy/trusted/skp:jpg/w:30/plain/\(proxy.origin.url("/a.jpg"))"
+
+        #expect(try await proxy.get(target).body == Fixtures.photo)
+        #expect(try await proxy.get(target + "@jpg").body == Fixtures.photo)
+        #expect(try await proxy.get(target + "@png").pngSize == [30, 20])
+    }
+
     @Test("imaginary's key may stand in a field, which then permits that request alone")
     func keyField() async throws {
         let proxy = try await proxy()

@@ -52,6 +52,13 @@ struct ImaginaryTests {
             ("thumbnail?width=100", "resize:100x"),
             ("thumbnail?width=100&height=50", "resize:100x50:fill:enlarge=partly"),
             ("zoom?factor=1", "resize:200pcx200pc:fill:enlarge=1"),
+            ("zoom?factor=1&width=300", "resize:300x:enlarge=1"),
+            ("zoom?factor=1&height=30&force=true", "resize:x30:enlarge=1"),
+            (
+                "zoom?factor=1&width=30&height=20&areawidth=3&areaheight=2&top=1",
+                "resize:30x20:fill:enlarge=1,crop:3x2:x=0:y=1:strict=1"
+            ),
+            ("zoom?factor=1&areawidth=30&areaheight=20", "resize:200pcx200pc:fill:enlarge=1"),
             (
                 "zoom?factor=2&areawidth=30&areaheight=20&left=1",
                 "resize:300pcx300pc:fill:enlarge=1,crop:30x20:x=1:y=0:strict=1"
@@ -102,11 +109,12 @@ struct ImaginaryTests {
             ("/resize?", "width or height"), ("/resize?Width=1", "width or height"),
             ("/resize?width=abc", "width"),
             ("/resize?width=1e3", "width"), ("/resize?width=0", "width or height"),
-            ("/fit?width=1", "width or height"),
-            ("/crop?", "width or height"), ("/enlarge?height=1", "width or height"),
-            ("/extract?top=1", "areawidth or areaheight"),
+            ("/fit?", "width and height"), ("/fit?width=1", "height"),
+            ("/crop?", "width or height"), ("/enlarge?height=1", "width"),
+            ("/extract?top=1", "areawidth and areaheight"), ("/extract?areawidth=1", "areaheight"),
             ("/extract?areawidth=1&areaheight=1&width=3", "width"), ("/thumbnail?", "width or height"),
-            ("/zoom?", "factor"), ("/zoom?factor=2&top=1", "areawidth or areaheight"), ("/rotate?", "rotate"),
+            ("/zoom?", "factor"), ("/zoom?factor=2&top=1", "areawidth and areaheight"),
+            ("/rotate?", "rotate"),
             ("/rotate?rotate=0", "rotate"), ("/blur?", "sigma"), ("/watermark?", "text"),
             ("/watermarkimage?", "image"), ("/convert?", "type"), ("/convert?type=auto", "type"),
             ("/convert?type=jpg", "type"), ("/convert?type=avif", "type"),

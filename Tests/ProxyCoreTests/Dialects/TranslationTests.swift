@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialects
+import Primitives
 import Testing
+
+@testable import Dialects
 
 @Suite("Translations of foreign URLs")
 struct TranslationTests {
@@ -23,5 +25,28 @@ struct TranslationTests {
         translation["url"] = nil
         #expect(translation["url"] == nil)
         #expect(translation.parameters.map(\.name) == ["transform"])
+    }
+
+    @Test("A base without a scheme, and an option that there is not, are refused with the settings")
+    func settings() {
+        var cloudflare = Cloudflare.Settings()
+        cloudflare.base = "www.example.org/"
+        var imgix = Imgix.Settings()
+        imgix.base = "/bucket"
+        var nextJS = NextJS.Settings()
+        nextJS.base = "127.0.0.1:3000"
+        var imgproxy = ImgproxyDialect.Settings()
+        imgproxy.baseURL = "example.org"
+        var named = ImgproxyDialect.Settings()
+        named.allowedOptions = ["rs", "gradient", "foo"]
+
+        for (option, create) in [
+            ("base", { _ = try Cloudflare(cloudflare) }), ("base", { _ = try Imgix(imgix) }),
+            ("base", { _ = try NextJS(nextJS) }), ("baseURL", { _ = try ImgproxyDialect(imgproxy) }),
+            ("allowedOptions.2", { _ = try ImgproxyDialect(named) }),
+        ] as [(String, () throws -> Void)] {
+            let error = #expect(throws: TranslationError.self) { try create() }
+            #expect(error?.option == option && error?.kind == .invalid)
+        }
     }
 }

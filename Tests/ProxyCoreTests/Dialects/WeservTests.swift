@@ -179,10 +179,10 @@ struct WeservTests {
     @Test("A failure may be a redirect to the source or to another picture, and a picture a data URL")
     func redirects() throws {
         #expect(
-            try strict.translate(ForeignTarget("/?url=a.test/p.jpg&default=1")).redirect
+            try strict.translate(ForeignTarget("/?url=a.test/p.jpg&default=1")).redirect?.value
                 == "http://a.test/p.jpg")
         let other = ForeignTarget("/?url=a.test/p.jpg&errorredirect=https%3A%2F%2Fb.test%2Fq%20r.jpg")
-        #expect(try strict.translate(other).redirect == "https://b.test/q%20r.jpg")
+        #expect(try strict.translate(other).redirect?.value == "https://b.test/q%20r.jpg")
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&default=javascript:alert(1)") == "invalid default")
         #expect(try strict.translate(ForeignTarget("/?url=a.test/p.jpg&encoding=base64")).answer == .dataURL)
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&encoding=hex") == "invalid encoding")

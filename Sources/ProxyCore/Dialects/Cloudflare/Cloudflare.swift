@@ -35,8 +35,10 @@ package struct Cloudflare: Dialect {
     private let hosts: HostList
 
     /// Creates the dialect; it has no signatures.
-    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
-        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+    ///
+    /// - Throws: the setting that is wrong, with why.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) throws(TranslationError) {
+        base = try SourceBase(settings.base, setting: "base")
         hosts = HostList(settings.allowedHosts)
     }
 

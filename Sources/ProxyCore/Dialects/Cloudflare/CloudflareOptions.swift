@@ -201,7 +201,9 @@ struct CloudflareOptions {
             translation["metadata"] = kept
         }
         if try word("anim", ["true", "false"]) == "false" { translation["animate"] = "first" }
-        if try word("onerror", ["redirect"]) != nil { translation.redirect = translation["url"] }
+        if try word("onerror", ["redirect"]) != nil {
+            translation.redirect = translation["url"].map { .init(name: "onerror", value: $0) }
+        }
     }
 
     private func quality() throws(TranslationError) -> Int? {

@@ -18,6 +18,7 @@ package struct Imaginary: Dialect {
         package init() {}
 
         package var secretFiles: [String] { keys }
+        package var watermarkNames: [(setting: String, name: String)] { Self.named(in: watermarks) }
 
         package static let settings = SettingTable<Self>("How URLs of imaginary are read.") {
             Setting(
@@ -49,7 +50,9 @@ package struct Imaginary: Dialect {
 
     /// Creates the dialect.
     ///
-    /// - Parameter keys: the bytes of the files that `settings.keys` names.
+    /// - Parameters:
+    ///   - settings: those of its element of `dialects`.
+    ///   - keys: the bytes of the files that `settings.keys` names.
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
         self.settings = settings
         self.keys = keys

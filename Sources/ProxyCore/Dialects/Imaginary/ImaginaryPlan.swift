@@ -106,6 +106,14 @@ struct ImaginaryPlan {
         TranslationError(.invalid, name, "is missing")
     }
 
+    /// Of two numbers that are both needed.
+    private static func missing(
+        _ first: String, _ given: Int?, _ second: String, _ other: Int?
+    ) -> TranslationError {
+        guard given == nil, other == nil else { return missing(given == nil ? first : second) }
+        return TranslationError(.invalid, "\(first) and \(second)", "are missing")
+    }
+
     /// The wanted sides; one of them may follow from `aspectratio`.
     private func sides(_ query: ImaginaryQuery) throws(TranslationError) -> (width: Int?, height: Int?) {
         let (width, height) = (try query.count("width"), try query.count("height"))
@@ -131,7 +139,7 @@ struct ImaginaryPlan {
             guard width != nil || height != nil else { throw Self.missing("width or height") }
             try addResize(size, isWhole: isWhole, query)
         case .fit:
-            guard isWhole else { throw Self.missing("width or height") }
+            guard isWhole else { throw Self.missing("width", width, "height", height) }
             operations.append("resize:\(size)")
         case .crop, .smartcrop:
             guard width != nil || height != nil else { throw Self.missing("width or height") }
@@ -140,7 +148,7 @@ struct ImaginaryPlan {
             let cut = "crop:\(width.map(String.init) ?? "100pc")x\(height.map(String.init) ?? "100pc")"
             operations.append((isWhole ? "resize:\(size):cover:enlarge=partly" : cut) + gravity)
         case .enlarge:
-            guard isWhole else { throw Self.missing("width or height") }
+            guard isWhole else { throw Self.missing("width", width, "height", height) }
             let mode = try query.flag("nocrop") ?? false ? "" : ":cover"
             operations.append("resize:\(size)\(mode):enlarge=1\(mode.isEmpty ? "" : Self.gravity(query))")
         case .extract:
@@ -148,7 +156,7 @@ struct ImaginaryPlan {
                 throw TranslationError(.invalid, "width", "does not go with 'areawidth' and 'areaheight'")
             }
             try addArea(query)
-        case .zoom: try addZoom(query)
+        case .zoom: try addZoom(to: width != nil || height != nil ? size : nil, isWhole: isWhole, query)
         case .thumbnail:
             guard width != nil || height != nil else { throw Self.missing("width or height") }
             addSqueeze(size, isWhole)
@@ -165,16 +173,18 @@ struct ImaginaryPlan {
     private mutating func addResize(
         _ size: String, isWhole: Bool, _ query: ImaginaryQuery
     ) throws(TranslationError) {
-        guard try !(query.flag("force") ?? false) else {
-            operations.append("resize:\(size)\(isWhole ? ":fill" : ""):enlarge=1")
-            return
-        }
+        guard try !(query.flag("force") ?? false) else { return addForced(size, isWhole) }
         guard isWhole else { return operations.append("resize:\(size)") }
         guard try query.flag("nocrop") ?? true else {
             return operations.append("resize:\(size):cover:enlarge=partly\(Self.gravity(query))")
         }
         operations.append("resize:\(size)")
         operations.append("extend:\(size):\(try filling(query)):enlarge=0")
+    }
+
+    /// Both sides without proportions, also where they grow.
+    private mutating func addForced(_ size: String, _ isWhole: Bool) {
+        operations.append("resize:\(size)\(isWhole ? ":fill" : ""):enlarge=1")
     }
 
     private func filling(_ query: ImaginaryQuery) throws(TranslationError) -> String {
@@ -193,24 +203,25 @@ struct ImaginaryPlan {
     }
 
     private mutating func addArea(_ query: ImaginaryQuery) throws(TranslationError) {
-        guard let width = try query.count("areawidth"), let height = try query.count("areaheight") else {
-            throw Self.missing("areawidth or areaheight")
+        let (wide, high) = (try query.count("areawidth"), try query.count("areaheight"))
+        guard let width = wide, let height = high else {
+            throw Self.missing("areawidth", wide, "areaheight", high)
         }
         let (left, top) = (try query.count("left") ?? 0, try query.count("top") ?? 0)
         operations.append("crop:\(width)x\(height):x=\(left):y=\(top):strict=1")
     }
 
-    /// Every pixel becomes `factor` + 1 pixels each way, then the area is cut.
-    private mutating func addZoom(_ query: ImaginaryQuery) throws(TranslationError) {
+    /// Every pixel becomes `factor` + 1 pixels each way, unless a size is given, which the result has then; of that the
+    /// area is cut, which is read with its corner alone.
+    private mutating func addZoom(
+        to size: String?, isWhole: Bool, _ query: ImaginaryQuery
+    ) throws(TranslationError) {
         guard let factor = try query.count("factor") else { throw Self.missing("factor") }
         guard factor <= 9 else { throw TranslationError(.unsupported, "factor", "is at most 9") }
         let percent = "\((factor + 1) * 100)pc"
-        operations.append("resize:\(percent)x\(percent):fill:enlarge=1")
-        var isCut = false
-        for name in ["left", "top", "areawidth", "areaheight"] where try query.count(name) != nil {
-            isCut = true
-        }
-        if isCut { try addArea(query) }
+        addForced(size ?? "\(percent)x\(percent)", size == nil || isWhole)
+        let (left, top) = (try query.count("left"), try query.count("top"))
+        if left != nil || top != nil { try addArea(query) }
     }
 
     // MARK: - Effects

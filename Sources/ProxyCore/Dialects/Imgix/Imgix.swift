@@ -44,9 +44,12 @@ package struct Imgix: Dialect {
 
     /// Creates the dialect.
     ///
-    /// - Parameter keys: the tokens.
-    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
-        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+    /// - Parameters:
+    ///   - settings: those of its element of `dialects`.
+    ///   - keys: the tokens.
+    /// - Throws: the setting that is wrong, with why.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) throws(TranslationError) {
+        base = try SourceBase(settings.base, setting: "base")
         signature = ImgixSignature(tokens: keys)
         isLenient = settings.lenient
     }

@@ -27,6 +27,13 @@ package struct ImgproxyDialect: Dialect {
         package init() {}
 
         package var secretFiles: [String] { keys + salts }
+        package var secretSettings: [String] {
+            keys.indices.map { "keys.\($0)" } + salts.indices.map { "salts.\($0)" }
+        }
+
+        package var watermarkNames: [(setting: String, name: String)] {
+            watermark.isEmpty ? [] : [("watermark", watermark)]
+        }
 
         package static let settings = SettingTable<Self>("How URLs of imgproxy are read.") {
             Setting(
@@ -105,7 +112,9 @@ package struct ImgproxyDialect: Dialect {
 
     /// Prepares a dialect.
     ///
-    /// - Parameter keys: the keys' digits, and then their salts'.
+    /// - Parameters:
+    ///   - settings: those of its element of `dialects`.
+    ///   - keys: the keys' digits, and then their salts'.
     package init(_ settings: Settings, keys: [[UInt8]] = []) throws(TranslationError) {
         self.settings = settings
         guard settings.keys.count == settings.salts.count, keys.count == settings.secretFiles.count else {
@@ -121,6 +130,12 @@ package struct ImgproxyDialect: Dialect {
             secrets.append(secret)
         }
         self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (SymmetricKey(data: $0), $1) }
+        try SourceBase.check(settings.baseURL, setting: "baseURL")
+        for (index, name) in settings.allowedOptions.enumerated()
+        where ImgproxyOption.byName[name] == nil && !ImgproxyOption.untranslated.contains(name) {
+            let error = Self.unknown(name, settings)
+            throw TranslationError(.invalid, "allowedOptions.\(index)", "'\(error.option)': \(error.reason)")
+        }
         for name in settings.presets.keys.sorted() {
             var options = ImgproxyOptions()
             do throws(TranslationError) {

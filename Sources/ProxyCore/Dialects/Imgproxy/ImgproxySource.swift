@@ -13,11 +13,11 @@ struct ImgproxySource {
 
     /// Reads the parts behind the options.
     init(_ parts: ArraySlice<Substring>, _ settings: ImgproxyDialect.Settings) throws(TranslationError) {
-        guard let first = parts.first else { throw Self.error("there is none") }
+        guard let first = parts.first else { throw Self.missing }
         let (text, ending) =
             try first == "plain"
             ? Self.plain(parts.dropFirst()) : Self.base64(parts, settings.base64IncludesFilename)
-        guard !text.isEmpty else { throw Self.error("there is none") }
+        guard !text.isEmpty else { throw Self.missing }
         fileExtension = ending.flatMap { $0.isEmpty ? nil : $0 }
         let isComplete = text.hasPrefix(settings.baseURL)
         url = PercentText.encodingSpaces(isComplete ? text : settings.baseURL + text)
@@ -28,9 +28,11 @@ struct ImgproxySource {
         _ parts: ArraySlice<Substring>
     ) throws(TranslationError) -> (text: String, ending: String?) {
         let pieces = parts.joined(separator: "/").split(separator: "@", omittingEmptySubsequences: false)
-        guard pieces.count <= 2 else { throw error("more than one '@'; one that belongs to it is %40") }
+        guard pieces.count <= 2 else {
+            throw error(parts, "more than one '@'; one that belongs to it is %40")
+        }
         guard let text = PercentText.wellFormedText(pieces[0]) else {
-            throw error("'%' must be followed by two hexadecimal digits, and the text be UTF-8")
+            throw error(parts, "'%' must be followed by two hexadecimal digits, and the text be UTF-8")
         }
         return (text, pieces.count == 2 ? String(pieces[1]) : nil)
     }
@@ -41,15 +43,19 @@ struct ImgproxySource {
     ) throws(TranslationError) -> (text: String, ending: String?) {
         let parts = hasFilename && parts.count > 1 ? parts.dropLast() : parts
         let pieces = parts.joined().split(separator: ".", omittingEmptySubsequences: false)
-        guard pieces.count <= 2 else { throw error("more than one '.'") }
+        guard pieces.count <= 2 else { throw error(parts, "more than one '.'") }
         guard let bytes = LenientBase64.decode(pieces[0].utf8),
             let text = String(validating: bytes, as: UTF8.self)
-        else { throw error("neither plain/URL nor base64url of UTF-8") }
+        else { throw error(parts, "neither plain/URL nor base64url of UTF-8") }
         return (text, pieces.count == 2 ? String(pieces[1]) : nil)
     }
 
-    private static func error(_ reason: String) -> TranslationError {
-        TranslationError(.invalid, option, reason)
+    private static let missing = TranslationError(.invalid, option, "there is none")
+
+    /// Says what was read as the source, which begins with the first part that is no option.
+    private static func error(_ parts: ArraySlice<Substring>, _ reason: String) -> TranslationError {
+        let text = parts.joined(separator: "/")
+        return TranslationError(.invalid, option, "'\(text.excerpt)' was read as the source: \(reason)")
     }
 
     /// The name in the path, without its extension; nil if there is none.

@@ -62,7 +62,7 @@ package struct NextJS: Dialect {
     ///
     /// - Throws: the setting that is wrong, with why.
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) throws(TranslationError) {
-        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+        base = try SourceBase(settings.base, setting: "base")
         remotePatterns = try Self.patterns(settings.remotePatterns)
         widths = Set(settings.deviceSizes + settings.imageSizes)
         qualities = Set(settings.qualities)

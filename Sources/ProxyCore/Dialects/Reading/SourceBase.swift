@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import URLs
 
 /// Where sources come from that a foreign URL names by their path alone.
@@ -10,6 +11,21 @@ struct SourceBase: Sendable, Hashable {
     /// Wraps an absolute URL; a slash is added where it has none at its end.
     init(_ url: String) {
         self.url = url.hasSuffix("/") ? url : url + "/"
+    }
+
+    /// Reads the base of a setting; nil where that is empty.
+    init?(_ url: String, setting: String) throws(TranslationError) {
+        try Self.check(url, setting: setting)
+        guard !url.isEmpty else { return nil }
+        self.init(url)
+    }
+
+    /// Refuses a base that begins no source, unless it is empty.
+    static func check(_ url: String, setting: String) throws(TranslationError) {
+        guard url.isEmpty || url.hasHTTPScheme || url.hasPrefix("s3://") || url.hasPrefix("gs://") else {
+            throw TranslationError(
+                .invalid, setting, "'\(url.excerpt)' begins with no scheme of sources, such as https://")
+        }
     }
 
     /// Appends a path, with a query perhaps, percent-encoded as in a URL.

@@ -35,6 +35,7 @@ package struct Thumbor: Dialect {
         package init() {}
 
         package var secretFiles: [String] { keys }
+        package var watermarkNames: [(setting: String, name: String)] { Self.named(in: watermarks) }
 
         package static let settings = SettingTable<Self>("How URLs of thumbor are read.") {
             Setting(
@@ -92,20 +93,31 @@ package struct Thumbor: Dialect {
 
     let settings: Settings
     private let keys: [SymmetricKey]
+    private var takesAnySignature = false
 
     /// Creates the dialect.
     ///
-    /// - Parameter keys: the bytes of the files that `settings.keys` names.
+    /// - Parameters:
+    ///   - settings: those of its element of `dialects`.
+    ///   - keys: the bytes of the files that `settings.keys` names.
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
         self.settings = settings
         self.keys = keys.map { SymmetricKey(data: $0) }
+    }
+
+    package var unguarded: Thumbor {
+        var dialect = self
+        dialect.takesAnySignature = true
+        return dialect
     }
 
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         let (rest, isSigned) = try checked(target.path)
         let options = try ThumborPath(parsing: rest, flavor: settings.flavor)
         var plan = ThumborPlan(options, settings, now: target.now)
-        var translation = try plan.translation(from: sourceURL(options.source))
+        let url = try sourceURL(options.source)
+        var translation = try plan.translation(from: url)
+        translation.readSource = url
         translation.isSigned = isSigned
         if options.isMeta { translation.answer = .facts }
         return translation
@@ -139,9 +151,12 @@ package struct Thumbor: Dialect {
             throw TranslationError(
                 .invalid, "", "a path is /SIGNATURE/… or /unsafe/…, and ends with the source")
         }
+        guard !takesAnySignature else { return (pieces[1], false) }
         guard pieces[0] != "unsafe" else {
             guard settings.allowsUnsafe else {
-                throw TranslationError(.forbidden, "unsafe", "only signed URLs are allowed")
+                throw TranslationError(
+                    .forbidden, "unsafe",
+                    "only signed URLs are allowed, unless allowsUnsafe of the dialect is true")
             }
             return (pieces[1], false)
         }

@@ -108,7 +108,9 @@ extension WeservOptions {
         }
         if let text = self["default"] {
             // To the source itself, or to another picture.
-            translation.redirect = text == "1" ? translation["url"] : Weserv.url(text)
+            translation.redirect = (text == "1" ? translation["url"] : Weserv.url(text)).map {
+                Translation.Parameter(name: "default", value: $0)
+            }
             if translation.redirect == nil { try leniency.ignore("default", "must be 1 or a URL") }
         }
         if self["maxage"] != nil {
