@@ -79,6 +79,11 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .systemLibrary(
+            name: "CMarkdown", pkgConfig: "libcmark-gfm",
+            providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]),
+        // The files of the pages, put into the program by the compiler.
+        .target(name: "WebAssets", exclude: ["files"]),
 
         // From the bottom up.
         module("Primitives", imports: [], libraries: ["CLinux", crypto]),
@@ -87,6 +92,7 @@ let package = Package(
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
         module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),
+        module("Tracing", imports: ["Primitives"]),
         module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
         module(
             "Origins", imports: ["Primitives", "URLs", "Imaging", "Freshness"],
@@ -109,21 +115,25 @@ let package = Package(
         module(
             "Pipeline",
             imports: [
-                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
-                "Cache", "Rendering", "Loading",
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Tracing", "Freshness", "Origins",
+                "Request", "Cache", "Rendering", "Loading",
             ],
             libraries: ["CLinux"]),
 
+        .target(
+            name: "Documents", dependencies: ["Primitives", "CMarkdown"],
+            swiftSettings: policy + wholeProgram,
+            linkerSettings: eitherSpecialization),
         .target(
             name: "HTTPServer", dependencies: ["CLinux"], swiftSettings: policy + wholeProgram,
             linkerSettings: eitherSpecialization),
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
-                "Origins",
-                "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd",
-                crypto,
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Tracing",
+                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer",
+                "CLinux", "CSystemd",
+                "Documents", "WebAssets", crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -158,6 +168,7 @@ let package = Package(
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
+        tests(of: "Tracing", imports: ["Primitives", "TestSupport"]),
         tests(of: "Freshness", imports: ["Primitives", "Bodies", "Imaging", "Cache", "TestSupport"]),
         tests(
             of: "Origins",
@@ -188,10 +199,11 @@ let package = Package(
         .testTarget(
             name: "ImageProxydTests",
             dependencies: [
-                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness",
-                "Origins",
-                "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
-                "ImageTestSupport", "TestSupport", crypto,
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Tracing",
+                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer",
+                "Documents",
+                "ImageProxyd",
+                "ImageTestSupport", "TestSupport", "WebAssets", crypto,
             ],
             swiftSettings: testPolicy),
     ],

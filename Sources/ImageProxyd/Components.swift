@@ -30,6 +30,11 @@ struct Components: Sendable {
     let workers: WorkerPool
     let failures: FailureMemory
     let drain: DrainState
+    let events: EventStreams
+    let recentWork: RecentWork
+    /// What sends traces; nil where none are sent.
+    let spans: SpanExporter?
+    let prefetch: PrefetchService
 
     /// Creates the handlers of requests under these settings.
     /// - Parameter predecessor: those that they replace, if any.
@@ -61,15 +66,38 @@ struct Components: Sendable {
                 route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit
             )
         }
-        let own = images(.img, nil)
+        let srcset = SrcsetHandler(
+            pipeline: pipeline, parser: parser, signatures: files.signatures, key: files.firstKey,
+            loops: LoopGuard(name: configuration.fetch.via), limit: limit,
+            sharing: Self.sharing(configuration), tracing: tracing,
+            clock: SystemTime.coarseSeconds)
+        let (own, information) = (images(.img, nil), images(.info, nil))
+        let playground =
+            configuration.playground ? PlaygroundHandler(configuration, files, isAdmin: false) : nil
+        let handlers = ImageHandlers(
+            images: own, information: information, foreign: files.dialects.map { images(.img, $0) },
+            playground: playground)
         return Routes(
-            images: own, information: images(.info, nil),
-            foreign: files.dialects.map { images(.img, $0) }, sharing: Self.sharing(configuration),
-            status: status, showsMetrics: try Self.showsMetrics(configuration),
+            handlers: handlers, sharing: Self.sharing(configuration), status: status, srcset: srcset,
+            showsMetrics: try Self.showsMetrics(configuration), playground: playground,
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
                 cache: CacheHandler(pipeline: pipeline, clock: SystemTime.coarseSeconds),
-                failed: FailedHandler(pipeline: pipeline), status: status, images: own),
+                explain: ExplainHandler(
+                    handlers: handlers, pipeline: pipeline,
+                    addresses: try AddressPolicy(configuration: configuration.security.addresses)),
+                failed: FailedHandler(pipeline: pipeline), status: status, images: own,
+                information: information, srcset: srcset,
+                playground: PlaygroundHandler(configuration, files, isAdmin: true),
+                sign: SignHandler(key: files.firstKey), events: events,
+                stats: StatsTopic(metrics: metrics, work: recentWork),
+                prefetch: PrefetchHandler(
+                    service: prefetch, events: events,
+                    maker: PrefetchMaker(
+                        pipeline: pipeline, parser: parser,
+                        automatic: AutomaticFormats(configuration.formats.auto),
+                        isSigned: files.firstKey != nil),
+                    serverLimit: configuration.http.server.limits.contentBytes)),
             pipeline: pipeline, limit: limit)
     }
 
@@ -85,6 +113,7 @@ struct Components: Sendable {
         workers.adopt(configuration.transform)
         pressure.adopt(configuration.cache.memory)
         disk.adopt(configuration.cache.disk)
+        prefetch.adopt(configuration.prefetch)
         threshold.set(configuration.log.level)
     }
 
@@ -126,9 +155,12 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, cachesUploads: configuration.cache.uploads, clock: SystemTime.coarseSeconds,
+            aliases: aliases, cachesUploads: configuration.cache.uploads, tracing: tracing,
+            clock: SystemTime.coarseSeconds,
             reportError: { [logger] in logger.error("\($0)") })
     }
+
+    private var tracing: RequestTracing { RequestTracing(tracer: spans?.tracer) }
 
     /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open
     /// files are answered by them, too.
@@ -139,7 +171,9 @@ struct Components: Sendable {
     private static let minInformationBytes = 2 << 20
 
     private static func sharing(_ configuration: ProxyConfiguration) -> SharingPolicy {
-        SharingPolicy(cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
+        SharingPolicy(
+            cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin,
+            downstream: configuration.downstream)
     }
 
     /// What reads the parameters of `/img` under these settings.
@@ -172,9 +206,15 @@ struct Components: Sendable {
         return policy
     }
 
-    /// Metrics are public only if the listener is local, and operators have no listener of their own.
+    /// Whether the listener of clients answers `/metrics`: by default only if it is local, and metrics have no other address.
     private static func showsMetrics(_ configuration: ProxyConfiguration) throws -> Bool {
-        guard configuration.admin.listen.allSatisfy({ $0 == "auto" }) else { return false }
+        switch configuration.metrics.public {
+        case .always: return true
+        case .never: return false
+        case .auto: break
+        }
+        guard configuration.metrics.listen.isEmpty, configuration.admin.listen.allSatisfy({ $0 == "auto" })
+        else { return false }
         return try configuration.listen.allSatisfy { try HTTPServer.Address(parsing: $0).isLocal }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
+import Observability
 import Synchronization
 import URLs
 
@@ -44,6 +45,12 @@ final class CurrentRoutes: RequestHandling {
 
     func isVital(_ request: HTTPRequest) -> Bool { Routes.isVital(request) }
 
+    func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?) {
+        let route = value.route(of: request)
+        refusal.context = ExchangeContext(route).packed
+        refusal.note = ExchangeNote(refusal: refusal.status, detail, at: route == .other ? request : nil)
+    }
+
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 }
 
@@ -59,13 +66,13 @@ final class AdminHandler: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.admin.answer(request) }
 
-    /// Only a picture is taken.
+    /// Only a picture, or a prefetch order, is taken.
     func takesContent(of request: HTTPRequest) -> Bool {
         currentRoutes.value.admin.mayUpload(request)
     }
 
     func contentReceiver(of request: HTTPRequest) -> (any HTTPContentReceiving)? {
-        currentRoutes.value.admin.images.contentReceiver(of: request)
+        currentRoutes.value.admin.contentReceiver(of: request)
     }
 
     func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
@@ -73,6 +80,15 @@ final class AdminHandler: RequestHandling {
     }
 
     func isVital(_ request: HTTPRequest) -> Bool { true }
+
+    func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?) {
+        let admin = currentRoutes.value.admin
+        if refusal.status.code == 413, admin.prefetch.isBounded, admin.takesOrder(request) {
+            refusal.body = .bytes(PrefetchFailure.tooLarge.document.json)
+        }
+        refusal.context = ExchangeContext(.admin).packed
+        refusal.note = ExchangeNote(refusal: refusal.status, detail, at: request)
+    }
 
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 }

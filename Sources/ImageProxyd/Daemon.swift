@@ -12,20 +12,23 @@ import Observability
 import Pipeline
 import Primitives
 import Rendering
+import Tracing
 import URLs
 
 /// The composition root: creates every component in the order of its dependencies and releases them in the
 /// opposite order.
 struct Daemon {
-    private let configuration: ProxyConfiguration
-    private let logger: Logger
+    let configuration: ProxyConfiguration
+    let logger: Logger
     private let service = ServiceManager()
     private let disk: DiskCache
     private let loader: CurlLoader
     private let workers: WorkerPool
-    private let server: HTTPServer
-    private let admin: HTTPServer
-    private let adminEndpoints: [AdminEndpoint]
+    let server: HTTPServer
+    let admin: HTTPServer
+    let adminEndpoints: [AdminEndpoint]
+    /// Answers on `metrics.listen`; nil without an address.
+    let metricsServer: HTTPServer?
     private let accessLog: AccessLog
     private let pressure: PressureWatch?
     private let components: Components
@@ -93,9 +96,9 @@ struct Daemon {
             all: descriptors, loops: loops,
             workers: configuration.transform.workers > 0 ? configuration.transform.workers : Self.coreCount)
         let maxConnections = Self.connections(configuration, logger, budget)
-        // One more for the admin listener's loop.
-        let metrics = Metrics(loops: loops + 1, version: Version.current)
-        accessLog = try AccessLog(configuration: output.configuration, lanes: loops + 1, sink: output.sink)
+        let allLoops = loops + Self.operatorLoops
+        let metrics = Metrics(loops: allLoops, version: Version.current)
+        accessLog = try AccessLog(configuration: output.configuration, lanes: allLoops, sink: output.sink)
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
@@ -124,10 +127,20 @@ struct Daemon {
             logger: logger, threshold: output.threshold, metrics: metrics, memory: memory,
             tiers: tiers, disk: disk, pressure: pressureController, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
-            workers: workers, failures: failures, drain: DrainState())
-        let accounting = Accounting(metrics: metrics, log: accessLog)
+            workers: workers, failures: failures, drain: DrainState(),
+            events: EventStreams(clock: ContinuousClock()), recentWork: RecentWork(),
+            spans: TracingConfiguration(environment: HostProcess.environment)
+                .flatMap { [logger] in SpanExporter($0, logger: logger) },
+            prefetch: PrefetchService(
+                configuration: configuration.prefetch,
+                path: CacheDirectory.path(configured: configuration.cache.disk.directory) + "/prefetch.json",
+                workers: configuration.transform.workers > 0
+                    ? configuration.transform.workers : Self.coreCount,
+                metrics: metrics, logger: logger))
+        let accounting = Accounting(metrics: metrics, log: accessLog, recentWork: components.recentWork)
         let currentRoutes = CurrentRoutes(try components.routes(configuration, files), accounting)
         self.currentRoutes = currentRoutes
+        components.prefetch.begin { currentRoutes.value.admin.prefetch.maker }
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
         http.reservedConnections = budget.vital
@@ -138,18 +151,34 @@ struct Daemon {
         adminEndpoints = try AdminEndpoint.endpoints(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
-        var adminHTTP = HTTPServer.Configuration()
-        adminHTTP.maxConnections = Self.adminConnections
-        adminHTTP.reservedConnections = Self.adminReserve
-        adminHTTP.firstLoop = loops
-        adminHTTP.drainGrace = Self.adminDrainGrace
+        var adminHTTP = Self.operatorConfiguration(firstLoop: loops)
+        adminHTTP.limits.contentBytes = http.limits.contentBytes
         admin = try HTTPServer(
             configuration: adminHTTP,
             handler: AdminHandler(currentRoutes: currentRoutes, accounting: accounting))
+        metricsServer =
+            configuration.metrics.listen.isEmpty
+            ? nil
+            : try HTTPServer(
+                configuration: Self.operatorConfiguration(firstLoop: loops + 1),
+                handler: MetricsHandler(currentRoutes: currentRoutes, accounting: accounting))
         MetricSources(
-            components: components, server: server, admin: admin, accessLog: accessLog,
+            components: components, server: server, operators: [admin] + (metricsServer.map { [$0] } ?? []),
+            accessLog: accessLog,
             pipeline: { currentRoutes.value.pipeline }
         ).register()
+    }
+
+    /// The loops of the admin listener and of `metrics.listen`.
+    private static let operatorLoops = 2
+
+    private static func operatorConfiguration(firstLoop: Int) -> HTTPServer.Configuration {
+        var configuration = HTTPServer.Configuration()
+        configuration.maxConnections = adminConnections
+        configuration.reservedConnections = adminReserve
+        configuration.firstLoop = firstLoop
+        configuration.drainGrace = adminDrainGrace
+        return configuration
     }
 
     private static func logIgnoredVariables(_ logger: Logger) {
@@ -211,7 +240,11 @@ struct Daemon {
         } catch .readOnlyFolder(let folder, because: let reason) {
             throw StartError(description: "cache.disk.readOnlyPaths \(folder): \(reason)")
         } catch {
-            throw StartError(description: "cache.disk.directory \(directory): \(error)")
+            var advice = ""
+            if case .system(_, let code) = error, [EACCES, EPERM, EROFS].contains(code) {
+                advice = "; make it writable, or name another: IMAGEPROXYD_CACHE_DISK_DIRECTORY=/path"
+            }
+            throw StartError(description: "cache.disk.directory \(directory): \(error)\(advice)")
         }
     }
 
@@ -248,6 +281,8 @@ struct Daemon {
         logSandbox()
         try startServer(source.sockets.serving)
         try startAdmin(source.sockets.admin)
+        try startMetrics(source.sockets.metrics)
+        components.spans?.start()
         service.report(.ready(status: "serving"), to: logger)
         let watchdog = watchdog.map { watchdog in Task { await watchdog.run() } }
         // From now on, so that "reloading" is never reported before "ready".
@@ -292,6 +327,9 @@ struct Daemon {
                 await workers.ping()
             },
         ]
+        if let metricsServer {
+            parts.append(.init(name: "metrics listener") { await metricsServer.ping() })
+        }
         return Watchdog(
             interval: interval, parts: parts, clock: ContinuousClock(),
             notify: { [service, logger] in service.report(.alive, to: logger) },
@@ -300,74 +338,17 @@ struct Daemon {
             })
     }
 
-    private func startServer(_ sockets: [InheritedSockets.Socket]) throws {
-        try adopt(sockets, by: server, "listening on")
-        if sockets.isEmpty {
-            for address in try configuration.listen.map({ try HTTPServer.Address(parsing: $0) }) {
-                let bound = try listen(on: address)
-                logger.notice("listening on \(bound)")
-            }
-        }
-        try server.start()
-    }
-
-    private func adopt(_ sockets: [InheritedSockets.Socket], by server: HTTPServer, _ what: String) throws {
-        for socket in sockets {
-            do throws(SocketError) {
-                let address = try server.adopt(socket: socket.descriptor)
-                logger.notice("\(what) \(address), opened by systemd")
-            } catch {
-                throw StartError(
-                    description: "can't listen on \(socket.address), opened by systemd: \(error)")
-            }
-        }
-    }
-
-    private func startAdmin(_ sockets: [InheritedSockets.Socket]) throws {
-        try adopt(sockets, by: admin, "admin on")
-        for place in adminEndpoints where sockets.isEmpty {
-            switch place {
-            case .configured(let address): try startAdmin(on: address)
-            case .automatic(let candidates): startAdmin(onFirstOf: candidates)
-            }
-        }
-        try admin.start()
-    }
-
-    private func startAdmin(on address: HTTPServer.Address) throws {
-        let bound = try listen(on: address, admin)
-        logger.notice("admin on \(bound)")
-        // The folder belongs to the daemon's user alone already; this applies if it does not.
-        if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
-    }
-
-    /// No address was configured: if none can be used, for example on a read-only file system, the daemon
-    /// serves without it.
-    private func startAdmin(onFirstOf candidates: [HTTPServer.Address]) {
-        for address in candidates {
-            do {
-                return try startAdmin(on: address)
-            } catch {
-                logger.warning("admin: \(error)")
-            }
-        }
-        logger.warning("no admin listener: no folder for its socket can be used; set admin.listen")
-    }
-
-    private func listen(on address: HTTPServer.Address, _ server: HTTPServer? = nil) throws -> String {
-        do {
-            return try (server ?? self.server).listen(on: [address]).map(\.description).joined()
-        } catch {
-            throw StartError(description: "can't listen on \(address): \(error)")
-        }
-    }
-
     private func shutDown() async {
+        // First: what no client waits for must not delay those who do.
+        await components.prefetch.stop()
         await server.drain(within: Self.drainTime)
+        components.events.close()
         await admin.drain(within: Self.drainTime)
+        await metricsServer?.drain(within: Self.drainTime)
         await loader.stop()
         await workers.stop()
         await disk.close()
+        components.spans?.stop()
         accessLog.close()
     }
 }

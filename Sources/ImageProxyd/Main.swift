@@ -12,7 +12,9 @@ struct Main: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
-            SignCommand.self, TranslateCommand.self, TransformsCommand.self, CheckSandboxCommand.self,
-            WorkerCommand.self,
+            SignCommand.self, TranslateCommand.self, TransformsCommand.self, DocsCommand.self,
+            PrefetchCommand.self, TopCommand.self, ExplainCommand.self, CacheCommand.self, PurgeCommand.self,
+            FailedCommand.self,
+            TransformCommand.self, InfoCommand.self, CheckSandboxCommand.self, WorkerCommand.self,
         ])
 }

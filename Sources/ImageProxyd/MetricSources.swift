@@ -7,12 +7,14 @@ import Observability
 import Pipeline
 import Primitives
 import Rendering
+import Tracing
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
 struct MetricSources {
     let components: Components
     let server: HTTPServer
-    let admin: HTTPServer
+    /// The listeners of operators.
+    let operators: [HTTPServer]
     let accessLog: AccessLog
     /// The current pipeline; it includes the counts of those before it.
     let pipeline: @Sendable () -> ImagePipeline
@@ -28,6 +30,7 @@ struct MetricSources {
         registerServer()
         registerMemory()
         registerDisk()
+        registerTiers()
         registerFailures()
         registerWork()
     }
@@ -36,12 +39,22 @@ struct MetricSources {
 
     private func registerServer() {
         metrics.httpConnections.observe { [server] in server.counts.connections }
+        metrics.httpConnectionsLimit.observe { [server] in server.counts.maxConnections }
         metrics.httpConnectionsTotal.observe { [server] in server.counts.accepted }
-        metrics.httpRejected.collect { [server, admin] in
-            let rejected = server.counts.rejected.merging(admin.counts.rejected, uniquingKeysWith: +)
-            return HTTPServer.RejectionReason.allCases.map { Reading(["\($0)"], rejected[$0] ?? 0) }
+        metrics.httpRejected.collect { [server, operators] in
+            let counts = ([server] + operators).map(\.counts.rejected)
+            return HTTPServer.RejectionReason.allCases.map { reason in
+                Reading([snakeCased("\(reason)")], counts.reduce(0) { $0 + ($1[reason] ?? 0) })
+            }
         }
         metrics.accessLogDropped.observe { [accessLog] in accessLog.dropped }
+        metrics.traceSpans.collect { [components] in
+            let counts = components.spans?.queue.counts ?? SpanQueue.Counts()
+            return [
+                Reading(["exported"], counts.exported), Reading(["dropped"], counts.dropped),
+                Reading(["failed"], counts.failed),
+            ]
+        }
     }
 
     private func registerMemory() {
@@ -92,6 +105,18 @@ struct MetricSources {
         metrics.cacheWriteErrors.observe("disk") { [disk] in disk.statistics.writeErrors }
     }
 
+    /// What the tiers store, and how much at most.
+    private func registerTiers() {
+        let policies = [("original", components.tiers.originals), ("result", components.tiers.results)]
+        for (kind, policy) in policies {
+            metrics.cacheEnabled.observe("memory", kind) { policy.usesMemory ? 1 : 0 }
+            metrics.cacheEnabled.observe("disk", kind) { policy.usesDisk ? 1 : 0 }
+        }
+        metrics.cacheLimitBytes.observe("memory") { [memory] in memory.statistics.maxBytes }
+        metrics.cacheLimitBytes.observe("disk") { [disk] in disk.statistics.maxBytes }
+        metrics.cacheOverheadBytes.observe("disk") { [disk] in Int(disk.statistics.overheadBytes) }
+    }
+
     private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
             let counts = failures.counts(at: SystemTime.coarseSeconds()).remembered
@@ -104,8 +129,10 @@ struct MetricSources {
     }
 
     private func registerWork() {
-        metrics.flights.observe("fetch") { [pipeline] in pipeline().taskCounts.fetches }
-        metrics.flights.observe("transform") { [pipeline] in pipeline().taskCounts.images }
+        metrics.prefetchWaiting.observe { [prefetch = components.prefetch] in prefetch.waiting.images }
+        metrics.prefetchQueueBytes.observe { [prefetch = components.prefetch] in prefetch.waiting.bytes }
+        metrics.tasks.observe("fetch") { [pipeline] in pipeline().taskCounts.fetches }
+        metrics.tasks.observe("transform") { [pipeline] in pipeline().taskCounts.images }
         metrics.fetchConnections.collect { [loader] in
             let statistics = loader.statistics
             return [
@@ -120,9 +147,26 @@ struct MetricSources {
                 Reading(["ok"], statistics.keyRefreshes), Reading(["failed"], statistics.failedKeyRefreshes),
             ]
         }
-        metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
+        metrics.fetchesInProgress.observe { [loader] in loader.statistics.inflight }
+        metrics.fetchesInProgressLimit.observe { [loader] in loader.statistics.maxInflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
+        metrics.fetchQueueLimit.observe { [loader] in loader.statistics.maxQueued }
+        registerWorkers()
+    }
+
+    private func registerWorkers() {
         metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }
+        metrics.transformQueueLimit.observe { [workers] in workers.statistics.maxQueueDepth }
+        metrics.transformMemory.observe { [workers] in workers.statistics.memoryInUse }
+        metrics.transformMemoryLimit.collect { [workers] in
+            let limit = workers.statistics.maxMemory
+            return limit == .max ? [] : [Reading([], limit)]
+        }
+        let workerMemory = WorkerMemory()
+        metrics.workerMemory.observe { [workers] in
+            workerMemory.bytes(
+                of: workers.statistics.processIdentifiers, at: SystemTime.coarseSeconds())
+        }
         metrics.transformImprovementQueue.observe { [pipeline] in pipeline().improvementCount }
         metrics.workers.collect { [workers] in
             let statistics = workers.statistics

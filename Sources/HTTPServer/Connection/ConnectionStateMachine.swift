@@ -101,8 +101,7 @@ struct ConnectionStateMachine {
                 (phase, self.awaited) = (.awaitingAnswer, awaited)
                 deadline.start(.answer, at: now, driver.context.times)
                 driver.startTask(work, for: output.answers)
-            case .refused(let request, let error):
-                refuse(request, error.status, .init(error), detail: error.detail, driver)
+            case .refused(let request, let error): refuse(request, with: response, .init(error), driver)
             }
             if count == 0 { break }
             consumed += count
@@ -175,12 +174,12 @@ struct ConnectionStateMachine {
 
     /// Refuses a request after which no other can be read.
     private mutating func refuse(
-        _ request: AnsweredRequest, _ status: UInt16, _ reason: HTTPServer.RejectionReason,
-        detail: String? = nil, _ driver: some ConnectionDriver
+        _ request: AnsweredRequest, with response: HTTPResponse, _ reason: HTTPServer.RejectionReason,
+        _ driver: some ConnectionDriver
     ) {
         driver.reject(reason)
         input.removeAll()
-        answer(request, with: ServerProblem.response(status, detail: detail), driver)
+        answer(request, with: response, driver)
         flush(driver)
     }
 
@@ -290,8 +289,10 @@ struct ConnectionStateMachine {
         case (.header, _) where !input.hasBegunHead:
             driver.reject(.headerTimeout)
             close(driver)
-        case (.header, _): refuse(input.timedOut(at: now, driver.context), 408, .headerTimeout, driver)
-        case (.body, _): refuse(input.timedOut(at: now, driver.context), 408, .bodyTimeout, driver)
+        case (.header, _), (.body, _):
+            let request = input.timedOut(at: now, driver.context)
+            let reason: HTTPServer.RejectionReason = deadline.kind == .body ? .bodyTimeout : .headerTimeout
+            refuse(request, with: ServerProblem.response(408), reason, driver)
         }
         return .done
     }

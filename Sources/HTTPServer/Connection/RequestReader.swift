@@ -15,7 +15,7 @@ struct RequestReader {
         case response(AnsweredRequest)
         /// A task makes the answer.
         case task(AwaitedAnswer, @Sendable () async -> HTTPResponse)
-        /// After this request no other can be read.
+        /// After this request no other can be read; the answer says why.
         case refused(AnsweredRequest, RequestError)
     }
 
@@ -106,11 +106,11 @@ struct RequestReader {
         case .needsMore: return .needsMore
         case .failed(let error):
             count = bytes.count
-            return .refused(unsafe unread(bytes, at: now, context), error)
+            return refused(unsafe unread(bytes, at: now, context), nil, error, into: &response, context)
         case .refused(let error):
             count = bytes.count
             note(&request, at: now, context)
-            return .refused(AnsweredRequest(request, context), error)
+            return refused(AnsweredRequest(request, context), request, error, into: &response, context)
         case .head(let length, let framing):
             count = length
             if isHalfClosed { unconsumed = bytes.count - length }
@@ -129,7 +129,8 @@ struct RequestReader {
             count = unsafe try content.reader.read(bytes)
         } catch {
             count = bytes.count
-            return .refused(AnsweredRequest(content.request, driver.context), error)
+            let (request, context) = (content.request, driver.context)
+            return refused(AnsweredRequest(request, context), request, error, into: &response, context)
         }
         guard content.reader.isDone else { return .content }
         if isHalfClosed { unconsumed = bytes.count - count }
@@ -162,7 +163,8 @@ struct RequestReader {
         }
         // The server itself has no TLS; a trusted proxy may have it.
         guard !request.isOfSecuredScheme || context.configuration.isTrustedProxy(peer) else {
-            return .refused(AnsweredRequest(request, context), .misdirected)
+            let answered = AnsweredRequest(request, context)
+            return refused(answered, request, .misdirected, into: &response, context)
         }
         guard framing.body != .none else { return callHandler(request, framing, into: &response, driver) }
         let takesContent = context.handler.takesContent(of: request)
@@ -173,7 +175,7 @@ struct RequestReader {
                 framing.body, limits: limits, isCollected: takesContent,
                 receiver: takesContent ? context.handler.contentReceiver(of: request) : nil)
         } catch {
-            return .refused(AnsweredRequest(request, context), error)
+            return refused(AnsweredRequest(request, context), request, error, into: &response, context)
         }
         if framing.expectsContinue {
             guard takesContent else {
@@ -231,6 +233,17 @@ struct RequestReader {
     func timedOut(at now: UInt64, _ context: ConnectionContext) -> AnsweredRequest {
         if let content { return AnsweredRequest(content.request, context) }
         return unread(rest, at: now, context)
+    }
+
+    /// - Parameter request: nil if its head could not be read.
+    private func refused(
+        _ answered: AnsweredRequest, _ request: HTTPRequest?, _ error: RequestError,
+        into response: inout HTTPResponse, _ context: ConnectionContext
+    ) -> Step {
+        let detail = error.detail(within: context.configuration.limits)
+        response = ServerProblem.response(error.status, detail: detail)
+        if let request { context.handler.mark(&response, to: request, detail: detail) }
+        return .refused(answered, error)
     }
 
     /// A request whose head could not be read. Of its method only HEAD matters, whose answer has no content

@@ -16,8 +16,10 @@ public enum Precondition: Sendable, Hashable {
     ///
     /// Without conditions this costs a few bit tests.
     /// - Parameters:
+    ///   - request: the request with the conditions.
     ///   - etag: the tag of the representation that would be sent, if it has one.
     ///   - lastModified: when it was last modified, in seconds since 1970, if that is known.
+    ///   - date: parses a date of a field; nil for an invalid one.
     public static func evaluate(
         _ request: HTTPRequest, etag: EntityTag?, lastModified: Int64?, date: DateReader
     ) -> Precondition {

@@ -63,7 +63,9 @@ public struct RangeRequest: Sendable, Hashable {
 
 extension FieldValue {
     /// `Content-Range` of a part that is sent: `bytes 0-99/1234` (RFC 9110 §14.4).
-    /// - Parameter part: not empty, within `length`.
+    /// - Parameters:
+    ///   - part: not empty, within `length`.
+    ///   - length: of the whole representation, in bytes.
     public static func contentRange(_ part: Range<Int64>, of length: Int64) -> FieldValue {
         FieldValue(checked: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)")
     }

@@ -37,13 +37,19 @@ public enum RequestError: Error, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What the client can change, where the status does not say it.
-    var detail: String? {
+    /// What the client or the operator can change, where the status does not say it.
+    func detail(within limits: RequestLimits = RequestLimits()) -> String? {
         switch self {
         case .unencodedTarget:
             "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
         case .missingHost: "a request of HTTP/1.1 needs the field Host"
-        default: nil
+        case .bodyTooLarge:
+            "the body may have at most \(limits.contentBytes) bytes (http.maxBodyBytes), and \(limits.extensionBytes) of chunk extensions"
+        case .targetTooLong:
+            "the request target may have at most \(limits.targetBytes) bytes (http.maxTargetBytes)"
+        case .headTooLarge:
+            "the head may have at most \(limits.headBytes) bytes (http.maxHeaderBytes), and \(limits.fieldLines) fields"
+        case .malformed, .unknownExpectation, .misdirected, .notImplemented, .versionNotSupported: nil
         }
     }
 }

@@ -54,6 +54,22 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Address {
+    /// Connects a blocking socket to it; the caller closes that.
+    public func connected() throws(SocketError) -> CInt {
+        let (storage, length) = try socketAddress()
+        let type = LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC
+        let descriptor = try check("socket", socket(CInt(storage.ss_family), type, 0))
+        let result = unsafe withUnsafeBytes(of: storage) { bytes in
+            unsafe connect(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+        }
+        guard result == 0 else {
+            let code = errno
+            close(descriptor)
+            throw SocketError(call: "connect", code: code)
+        }
+        return descriptor
+    }
+
     /// Connections that may wait to be accepted.
     private static let backlog: CInt = 4_096
 

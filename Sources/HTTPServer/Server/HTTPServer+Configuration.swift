@@ -92,6 +92,8 @@ extension HTTPServer {
     public struct Counts: Sendable {
         /// Connections now.
         public var connections = 0
+        /// The maximum number of connections for any request.
+        public var maxConnections = 0
         /// Connections accepted so far.
         public var accepted = 0
         /// Refusals by reason.

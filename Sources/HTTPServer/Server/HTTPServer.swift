@@ -24,7 +24,10 @@ public final class HTTPServer: Sendable {
     private let listeners = Mutex<[Listener]>([])
 
     /// Creates the loops.
-    /// - Parameter date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
+    /// - Parameters:
+    ///   - configuration: bounds, times and the number of loops.
+    ///   - handler: what answers requests; called on the loops.
+    ///   - date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
     public init(
         configuration: Configuration, handler: any RequestHandling,
         date: @escaping @Sendable (Int64) -> [UInt8] = ServerDate.imfFixdate

@@ -27,6 +27,15 @@ public protocol RequestHandling: AnyObject, Sendable {
     /// checks are.
     func isVital(_ request: HTTPRequest) -> Bool
 
+    /// Called on the loop with the server's own refusal of a request whose head it has read: may set the answer's `context`
+    /// and `note`, for `didFinish(_:)`.
+    ///
+    /// - Parameters:
+    ///   - refusal: the answer, whose status and body are decided.
+    ///   - request: what is refused.
+    ///   - detail: what the answer says of the reason beside its status.
+    func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?)
+
     /// Called on the loop when an answer has been sent completely, or its connection has ended before. Must
     /// not block.
     func didFinish(_ exchange: HTTPExchange)
@@ -49,6 +58,9 @@ extension RequestHandling {
 
     /// Returns false.
     public func isVital(_ request: HTTPRequest) -> Bool { false }
+
+    /// Sets nothing.
+    public func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?) {}
 }
 
 /// Takes a request's content while it arrives.

@@ -31,6 +31,7 @@ final class ServerTally: Sendable {
 
     init(_ configuration: HTTPServer.Configuration) {
         share = configuration.clientShare
+        state.withLock { $0.counts.maxConnections = configuration.maxConnections }
         isTrustedProxy = configuration.isTrustedProxy
     }
 

@@ -16,11 +16,32 @@ struct AdminAccess: Sendable {
 
     /// Nil if the request is permitted, else the answer.
     func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        if changesSomething(request), isFromOtherSite(request) { return Self.otherSite }
         guard let digest else { return isAddressedByName(request) ? Self.wrongHost : nil }
         let shown = unsafe request.withFirstValue(of: .authorization) { unsafe Self.token(in: $0) } ?? nil
         // Digests are compared in constant time, and are all of one length.
         if let shown, SHA256.hash(data: shown) == digest { return nil }
         return Self.unauthorized
+    }
+
+    private func changesSomething(_ request: HTTPRequest) -> Bool {
+        request.method != .get && request.method != .head
+    }
+
+    /// Whether a page of another site sends the request, by what its browser says of that (Fetch Metadata §2.2; RFC
+    /// 6454 §7): a browser of an operator would sign or send for it what only he may. Other programs say neither.
+    private func isFromOtherSite(_ request: HTTPRequest) -> Bool {
+        if let site = Self.text(of: .fetchSite, in: request) {
+            return site != "same-origin" && site != "none"
+        }
+        guard let origin = Self.text(of: .origin, in: request) else { return false }
+        // Without the scheme, which a proxy in front may have ended.
+        let host = origin.firstRange(of: "://").map { origin[$0.upperBound...] }
+        return host.map { String($0) } != Self.text(of: .host, in: request)
+    }
+
+    private static func text(of name: FieldName, in request: HTTPRequest) -> String? {
+        unsafe request.withFirstValue(of: name) { unsafe String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
     private static func token(in value: UnsafeRawBufferPointer) -> [UInt8]? {
@@ -50,6 +71,12 @@ struct AdminAccess: Sendable {
         return response
     }()
 
+    private static let otherSite = ResponseMapping.problem(
+        ProblemDocument(
+            status: 403, code: "other_site", title: "A page of another site sent this request",
+            detail: "Sec-Fetch-Site or Origin names another site; only pages of this listener may do that"),
+        context: ExchangeContext(.admin))
+
     private static let wrongHost = ResponseMapping.problem(
         ProblemDocument(
             status: 403, code: "host_forbidden", title: "The admin listener must be requested by its address"),
@@ -59,6 +86,8 @@ struct AdminAccess: Sendable {
 extension FieldName {
     /// `WWW-Authenticate` (RFC 9110 §11.6.1).
     static let wwwAuthenticate = FieldName(literal: "WWW-Authenticate")
+    /// `Sec-Fetch-Site` (W3C Fetch Metadata §2.2).
+    static let fetchSite = FieldName(literal: "Sec-Fetch-Site")
     /// `Authorization` (RFC 9110 §11.6.2).
     static let authorization = FieldName(literal: "Authorization")
 }

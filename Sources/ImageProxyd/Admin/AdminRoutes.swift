@@ -10,37 +10,62 @@ import Request
 struct AdminRoutes {
     let access: AdminAccess
     let cache: CacheHandler
+    let explain: ExplainHandler
     let failed: FailedHandler
     let status: StatusHandler
-    /// For pictures that operators send.
+    /// For pictures that operators send, and for facts about them.
     let images: ImageHandler
+    let information: ImageHandler
+    let srcset: SrcsetHandler
+    let playground: PlaygroundHandler
+    let sign: SignHandler
+    let events: EventStreams
+    /// What the live view shows.
+    let stats: StatsTopic
+    let prefetch: PrefetchHandler
 
     private enum Path: String, CaseIterable {
         case cache = "/cache"
+        case cacheVerification = "/cache/verify"
+        case explain = "/explain"
         case failed = "/failed"
         case image = "/img"
+        case information = "/info"
         case health = "/healthz"
         case readiness = "/readyz"
         case metrics = "/metrics"
+        case prefetch = "/prefetch"
+        case sign = "/sign"
+        case srcset = "/srcset"
+        case stats = "/stats/events"
+        case transforms = "/transforms"
 
         var methods: [HTTPMethod] {
             switch self {
             case .cache, .failed: [.get, .head, .delete]
-            case .image: [.purge, .post]
-            case .health, .readiness, .metrics: [.get, .head]
+            case .image: [.get, .head, .purge, .post]
+            case .information: [.get, .head, .post]
+            case .cacheVerification, .sign: [.post]
+            case .prefetch: PrefetchHandler.Path.orders.methods
+            case .explain, .health, .readiness, .metrics, .srcset, .stats, .transforms: [.get, .head]
             }
         }
 
         var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
+    /// Whether a path is one of these.
+    static func has(_ path: some StringProtocol) -> Bool { Path(rawValue: String(path)) != nil }
+
     /// Answers, and has the path logged.
-    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+    func answer(_ request: HTTPRequest) -> HTTPAnswer { noted(request, routed(request)) }
+
+    private func noted(_ request: HTTPRequest, _ answer: HTTPAnswer) -> HTTPAnswer {
         let path = unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
         @Sendable func note(of response: HTTPResponse) -> ExchangeNote {
             (response.note as? ExchangeNote)?.at(path) ?? ExchangeNote(path: path)
         }
-        switch routed(request) {
+        switch answer {
         case .now(var response):
             response.note = note(of: response)
             return .now(response)
@@ -53,37 +78,71 @@ struct AdminRoutes {
         }
     }
 
-    /// Whether a request may bring a picture.
+    /// Whether a request may bring a picture, or what is to be prefetched.
     func mayUpload(_ request: HTTPRequest) -> Bool {
-        let path = request.target.prefix { $0 != "?" }
-        return request.method == .post && path == Path.image.rawValue && access.refusal(of: request) == nil
+        (uploadHandler(of: request) != nil || takesOrder(request)) && access.refusal(of: request) == nil
+    }
+
+    /// Who takes the content of such a request.
+    func contentReceiver(of request: HTTPRequest) -> any HTTPContentReceiving {
+        takesOrder(request) ? PrefetchContent() : images.contentReceiver(of: request)
+    }
+
+    /// Whether a request brings what is to be prefetched.
+    func takesOrder(_ request: HTTPRequest) -> Bool {
+        request.method == .post && prefetchPath(of: request)?.methods.contains(.post) == true
+    }
+
+    private func prefetchPath(of request: HTTPRequest) -> PrefetchHandler.Path? {
+        PrefetchHandler.Path(String(request.target.prefix { $0 != "?" }))
+    }
+
+    private func uploadHandler(of request: HTTPRequest) -> ImageHandler? {
+        guard request.method == .post else { return nil }
+        switch Path(rawValue: String(request.target.prefix { $0 != "?" })) {
+        case .image: return images
+        case .information: return information
+        default: return nil
+        }
     }
 
     /// Answers a request with the picture that it brings.
     func answer(_ request: HTTPRequest, with content: any HTTPContentReceiving) -> HTTPAnswer {
+        if let content = content as? PrefetchContent { return noted(request, routed(request, content)) }
         // A reload may have come between head and content.
-        guard let content = content as? UploadedContent, mayUpload(request) else { return answer(request) }
-        return images.answer(request, with: content, isOperator: true)
+        guard let content = content as? UploadedContent, mayUpload(request),
+            let handler = uploadHandler(of: request)
+        else { return answer(request) }
+        return handler.answer(request, with: content, isOperator: true)
     }
 
-    private func routed(_ request: HTTPRequest) -> HTTPAnswer {
+    private func routed(_ request: HTTPRequest, _ content: PrefetchContent? = nil) -> HTTPAnswer {
         if Routes.isForServer(request) {
             return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
         }
         let target = request.target
         let name = target.prefix { $0 != "?" }
-        guard let path = Path(rawValue: String(name)) else { return .now(Self.notFound) }
+        if let path = PrefetchHandler.Path(String(name)) { return prefetched(path, request, content) }
+        guard let path = Path(rawValue: String(name)) else { return page(request) }
         guard request.method != .options else { return .now(Self.options(path.allowed)) }
         guard path.methods.contains(request.method) else { return .now(Self.methodNotAllowed(path.allowed)) }
         switch path {
         case .health: return .now(status.health)
         case .readiness: return .now(status.readiness())
-        case .cache, .failed, .image, .metrics: break
+        case .transforms: return .now(TransformsPage.answer(request))
+        case .cache, .cacheVerification, .explain, .failed, .image, .information, .metrics, .prefetch, .sign,
+            .srcset, .stats:
+            break
         }
         if let refusal = access.refusal(of: request) { return .now(refusal) }
+        if request.method == .get || request.method == .head {
+            if path == .image { return images.answer(request) }
+            if path == .information { return information.answer(request) }
+            if path == .srcset { return srcset.answer(request, isOperator: true) }
+        }
         // With a body it is answered below.
-        if path == .image, request.method == .post {
-            return .now(images.refusal(of: request, isOperator: true))
+        if let handler = uploadHandler(of: request) {
+            return .now(handler.refusal(of: request, isOperator: true))
         }
         let query = target.utf8.dropFirst(name.utf8.count + 1)
         return .later(context: ExchangeContext(.admin).packed) {
@@ -91,15 +150,49 @@ struct AdminRoutes {
         }
     }
 
+    private func prefetched(
+        _ path: PrefetchHandler.Path, _ request: HTTPRequest, _ content: PrefetchContent?
+    ) -> HTTPAnswer {
+        let method = request.method
+        guard method != .options else { return .now(Self.options(path.allowed)) }
+        guard path.methods.contains(method) else { return .now(Self.methodNotAllowed(path.allowed)) }
+        if let refusal = access.refusal(of: request) { return .now(refusal) }
+        return .later(context: ExchangeContext(.admin).packed) {
+            do throws(AdminFailure) {
+                return try await prefetch.answer(path, method, content)
+            } catch {
+                return error.response
+            }
+        }
+    }
+
+    /// A page, one of its files, or what it asks for. Files hold no secret, so they need no token.
+    private func page(_ request: HTTPRequest) -> HTTPAnswer {
+        let file = playground.file(request).map { HTTPAnswer.now($0) } ?? playground.documents.answer(request)
+        guard let answer = file ?? playground.data(request, nil).map({ .now($0) }) else {
+            return .now(Self.notFound)
+        }
+        if request.method == .options { return .now(Self.options("GET, HEAD, OPTIONS")) }
+        guard request.method == .get || request.method == .head else {
+            return .now(Self.methodNotAllowed("GET, HEAD, OPTIONS"))
+        }
+        return file == nil ? access.refusal(of: request).map { .now($0) } ?? answer : answer
+    }
+
     private func answer(_ path: Path, _ request: HTTPRequest, _ query: [UInt8]) async -> HTTPResponse {
         do throws(AdminFailure) {
             switch path {
             case .cache where request.method == .delete: return try await cache.purge(query)
-            case .cache: return try await cache.list(query)
+            case .cache: return try await cache.answer(query)
+            case .cacheVerification: return try await cache.verify(query)
+            case .explain: return try await explain.explain(query)
             case .image: return try await cache.purgeImage(query)
             case .failed where request.method == .delete: return try failed.clear(query)
             case .failed: return try failed.list(query)
             case .metrics: return status.metrics(for: request)
+            case .sign: return try sign.sign(query)
+            case .stats: return try events.answer(with: stats)
+            case .information, .prefetch, .srcset, .transforms: return Self.methodNotAllowed(path.allowed)
             case .health, .readiness: return status.health
             }
         } catch {
@@ -141,8 +234,14 @@ enum AdminFailure: Error {
     case nothingToPurge
     /// A parameter is missing or wrong.
     case request(ImageRequestError)
+    /// There is no key to sign with.
+    case noKey
     /// The disk tier failed.
     case disk(DiskCacheError)
+    /// There are `EventStreams.maxStreams` streams of events, or the daemon shuts down.
+    case tooManyStreams
+    /// A request about prefetching can't be met.
+    case prefetch(PrefetchFailure)
 
     /// As a problem document.
     var response: HTTPResponse {
@@ -150,15 +249,30 @@ enum AdminFailure: Error {
         switch self {
         case .nothingToPurge:
             var document = ProblemDocument(PipelineError(.missingParameter("url")))
-            document.detail = "one of url, url64, key, tag and all=1 is required"
+            document.detail = "one of url, url64, key, tag, prefix and all=1 is required"
             return ResponseMapping.problem(document, context: context)
         case .request(let error):
             return ResponseMapping.problem(ProblemDocument(PipelineError(error)), context: context)
+        case .noKey:
+            return ResponseMapping.problem(
+                ProblemDocument(
+                    status: 409, code: "no_key", title: "There is no key to sign with",
+                    detail: "security.keys names the keys' files"),
+                context: context)
         case .disk(let error):
             return ResponseMapping.problem(
                 ProblemDocument(
                     status: 503, code: "cache_failed", title: "The disk tier could not do it",
                     detail: "\(error)"),
+                context: context)
+        case .prefetch(let failure): return failure.response
+        case .tooManyStreams:
+            return ResponseMapping.problem(
+                ProblemDocument(
+                    status: 503, code: "too_many_streams", title: "No further stream of events can be opened",
+                    detail:
+                        "at most \(EventStreams.maxStreams) are open at a time, and none while the daemon ends"
+                ),
                 context: context)
         }
     }

@@ -16,11 +16,11 @@ struct CacheHandler: Sendable {
 
     /// A `*` is an ordinary character of URLs, so this is not an error.
     private static let noPrefix =
-        "'*' stands for itself: url names one source. Sources that go together are purged by tag, all by all=1"
+        "'*' stands for itself: url names one source. Those whose URLs begin alike are purged by prefix, others that go together by tag, all by all=1"
 
-    private static let selectors = ["url", "url64", "key", "tag", "all"]
+    private static let selectors = ["url", "url64", "key", "tag", "prefix", "all"]
 
-    /// `DELETE /cache`: one of `url`, `url64`, `key`, `tag` and `all=1`, and `tier`.
+    /// `DELETE /cache`: one of `url`, `url64`, `key`, `tag`, `prefix` and `all=1`, and `tier`.
     func purge(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: Set(Self.selectors + ["tier"]))
         let given = Self.selectors.filter { query[$0] != nil }
@@ -62,6 +62,15 @@ struct CacheHandler: Sendable {
                 throw AdminQuery.invalid("tag", "a tag is 1 to 64 letters, digits and any of _ . : -")
             }
             return .tag(value)
+        case "prefix":
+            // Its normal form, in which sources are stored. Lost: what is wrong with it; no source begins so.
+            guard let url = try? SourceURL(parsing: value), value.count(where: { $0 == "/" }) > 2 else {
+                throw AdminQuery.invalid(
+                    "prefix",
+                    "must be the beginning of sources' URLs up to a part of the path, such as "
+                        + "https://example.org/photos/")
+            }
+            return .prefix(url.normalized)
         case "all":
             guard value == "1" else { throw AdminQuery.invalid("all", "must be 1") }
             return .everything
@@ -98,8 +107,62 @@ struct CacheHandler: Sendable {
         }
     }
 
+    /// `GET /cache`: with a URL what is stored of that source, else how much there is in all.
+    func answer(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+        query.isEmpty ? AdminAnswer.json(contents()) : try await list(query)
+    }
+
+    /// How much the tiers hold, and how much they may.
+    private func contents() -> JSONValue {
+        let (memory, disk, limit) = pipeline.contents
+        return [
+            "memory": [
+                "entries": .integer(memory.entries), "bytes": .integer(memory.bytes),
+                "limit": .integer(memory.maxBytes), "hits": .integer(memory.hits),
+                "misses": .integer(memory.misses),
+            ],
+            "disk": [
+                "on": .bool(limit != nil), "counted": .bool(disk.isComplete),
+                "entries": .integer(disk.tally.entries), "bytes": .integer(Int(disk.tally.bytes)),
+                "limit": limit.map { .integer($0.bytes) } ?? .null,
+                "hits": .integer(disk.hits.values.reduce(0, +)),
+                "misses": .integer(disk.misses.values.reduce(0, +)),
+                "kinds": .object(
+                    EntryKind.allCases.map { kind in
+                        JSONValue.Member(
+                            name: "\(kind)",
+                            value: [
+                                "entries": .integer(disk.tally[kind].entries),
+                                "bytes": .integer(Int(disk.tally[kind].bytes)),
+                            ])
+                    }),
+                "records": .integer(disk.tally.records), "damaged": .integer(disk.corrupt),
+                "writeErrors": .integer(disk.writeErrors), "readErrors": .integer(disk.readErrors),
+            ],
+            "failures": .integer(pipeline.failureCount),
+        ]
+    }
+
+    /// `POST /cache/verify?after=…`: checks some entries of the disk tier, from a position on.
+    func verify(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+        let query = try AdminQuery(query, names: ["after"])
+        guard let row = Int64(query["after"] ?? "0"), row >= 0 else {
+            throw AdminQuery.invalid("after", "must be 0, or 'next' of the answer before")
+        }
+        do throws(DiskCacheError) {
+            let piece = try await pipeline.verifyDisk(after: row)
+            return AdminAnswer.json([
+                "entries": .integer(piece.entries), "bytes": .integer(Int(piece.bytes)),
+                "damaged": .integer(piece.damaged), "missing": .integer(piece.missing),
+                "next": piece.next.map { .integer(Int($0)) } ?? .null,
+            ])
+        } catch {
+            throw .disk(error)
+        }
+    }
+
     /// `GET /cache?url=…`: keys, tiers, sizes, freshness.
-    func list(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+    private func list(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ["url", "url64"])
         guard let source = try query.source(pipeline.buckets) else {
             throw .request(.missingParameter("url"))

@@ -4,6 +4,7 @@ import Cache
 internal import HTTPServer
 import Pipeline
 import Primitives
+import URLs
 
 /// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {
@@ -26,9 +27,23 @@ struct FailedHandler: Sendable {
                 "remaining": .integer(Int(max(1, failure.end - now))),
             ]
         }
-        return AdminAnswer.json([
+        var answer: JSONValue = [
             "failed": .array(items), "cut": .bool(failures.count > Self.maxListed),
-        ])
+        ]
+        if source == nil { answer = answer.setting(["origins"], to: .array(origins)) }
+        return AdminAnswer.json(answer)
+    }
+
+    /// Origins that are left alone, those first that are so for longest.
+    private var origins: [JSONValue] {
+        pipeline.refusedOrigins.sorted { $0.seconds > $1.seconds }.prefix(Self.maxListed).map { refused in
+            [
+                "origin": .string("\(refused.origin.scheme)://\(refused.origin.host):\(refused.origin.port)"),
+                "code": .string("host_unavailable"),
+                "clients": .string(refused.isForOneClient ? "one" : "all"),
+                "remaining": .integer(Int(refused.seconds)),
+            ]
+        }
     }
 
     /// `DELETE /failed[?url=…]`.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 internal import HTTPServer
 import Observability
+import Pipeline
+import Request
 
 /// Counts each exchange when it has ended, and writes its line to the access log. Hot path: a few atomics and
-/// a lock.
+/// a lock; what was no hit also enters the tables of the live view.
 struct Accounting: Sendable {
     let metrics: Metrics
     let log: AccessLog
+    let recentWork: RecentWork
 
     func didFinish(_ exchange: HTTPExchange) {
         let context = ExchangeContext(packed: exchange.context)
@@ -15,11 +19,26 @@ struct Accounting: Sendable {
         metrics.httpRequests.increment(context.route, Metric.Status(Int(exchange.status.code)), on: shard)
         metrics.httpRequestDuration.observe(
             nanoseconds: exchange.duration, context.route, context.cache, on: shard)
+        if let cause = Self.cause(of: exchange, context) {
+            metrics.httpFailures.increment(context.route, cause, on: shard)
+        }
         if exchange.bodyBytesSent > 0 {
             metrics.httpResponseBytes.add(exchange.bodyBytesSent, context.route, on: shard)
         }
-        guard log.wants(status: Int(exchange.status.code), cache: context.cache) else { return }
-        log.record(AccessRecord(exchange, context, url: log.url), lane: exchange.loop)
+        let isWork = RecentWork.counts(context.route, context.cache)
+        let isLogged = log.wants(status: Int(exchange.status.code), cache: context.cache)
+        guard isLogged || isWork else { return }
+        let record = AccessRecord(exchange, context, url: log.url)
+        if isWork { recentWork.record(record) }
+        if isLogged { log.record(record, lane: exchange.loop) }
+    }
+
+    /// Hot path: where the fault of an exchange that failed lies; nil for one that did not fail, or whose client left.
+    private static func cause(of exchange: HTTPExchange, _ context: ExchangeContext) -> Metric.FailureCause? {
+        let status = Int(exchange.status.code)
+        guard status < 400 else { return context.cause ?? Metric.FailureCause(status: status) }
+        guard exchange.wasCut else { return nil }
+        return (exchange.note as? ExchangeNote)?.breakOff?.row.failureCause
     }
 }
 
@@ -34,7 +53,12 @@ extension AccessRecord {
         traceID = exchange.traceID
         client = Client(exchange.peer)
         guard let note = exchange.note as? ExchangeNote else {
-            if exchange.context == 0, exchange.status.code >= 400 { miss = .ofServer(exchange.status) }
+            if url != .none, let entry = exchange.note as? MemoryEntry {
+                hitURL = ImageRequest.source(inKeyText: entry.description.keyText)
+                hitURLDetail = url
+            } else if exchange.context == 0, exchange.status.code >= 400 {
+                miss = .ofServer(exchange.status)
+            }
             return
         }
         miss = note.miss(wasCut: exchange.wasCut, url: url)

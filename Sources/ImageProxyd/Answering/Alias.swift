@@ -22,6 +22,8 @@ final class Alias: Sendable {
     let notModifiedHead: PreparedFields
     /// The validators of the bytes.
     let validators: Validators
+    /// What is said of reuse, where that depends on the answer's age; else it stands in the heads.
+    let lifetimes: AnswerLifetimes?
     /// When the target's signature expires, in seconds since 1970.
     let expires: Int64
     /// The memory it takes, in bytes: target and heads, the objects, and its slot in the table.
@@ -32,7 +34,8 @@ final class Alias: Sendable {
 
     init(
         target: [UInt8], variant: AliasVariant, key: CacheKey, entry: UInt64, head: PreparedFields,
-        notModifiedHead: PreparedFields, validators: Validators, expires: Int64?
+        notModifiedHead: PreparedFields, validators: Validators, lifetimes: AnswerLifetimes? = nil,
+        expires: Int64?
     ) {
         self.target = target
         self.variant = variant
@@ -41,6 +44,7 @@ final class Alias: Sendable {
         self.head = head.compact
         self.notModifiedHead = notModifiedHead
         self.validators = validators
+        self.lifetimes = lifetimes
         self.expires = expires ?? .max
         cost = target.count + self.head.memoryBytes + notModifiedHead.memoryBytes + Self.overhead
     }

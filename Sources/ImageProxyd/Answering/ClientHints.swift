@@ -48,6 +48,4 @@ struct ClientHints: Sendable {
 extension FieldName {
     /// `Accept-CH` (RFC 8942 §3.1).
     static let acceptCH = FieldName(literal: "Accept-CH")
-    /// `Cache-Tag`.
-    static let cacheTag = FieldName(literal: "Cache-Tag")
 }

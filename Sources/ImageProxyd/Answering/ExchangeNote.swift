@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPServer
 import Observability
 import Pipeline
+import Request
 import URLs
 
 /// What the access log contains of an exchange beyond numbers; plain hits have none.
@@ -13,6 +15,8 @@ final class ExchangeNote: Sendable {
     private struct Content {
         /// The requested source; nil if the request had no usable URL.
         var source: SourceURL?
+        /// The preset that was requested.
+        var preset: String?
         /// What was purged.
         var purge: PurgeTarget?
         /// The durations of the steps, if an image was made.
@@ -21,6 +25,10 @@ final class ExchangeNote: Sendable {
         var failure: PipelineError?
         /// The problem document that was sent without a failure of the pipeline.
         var problem: ProblemDocument?
+        /// What the log says of that problem.
+        var reason = ""
+        /// How the origin was reached.
+        var way = ForwardingRecord.Way()
         /// The body of a streamed image, which knows at its end how it was received.
         var body: StreamingBody?
     }
@@ -30,17 +38,21 @@ final class ExchangeNote: Sendable {
         content = nil
     }
 
+    /// The error's code; nil where there was none.
+    var code: String? { content?.failure?.row.code ?? content?.problem?.code }
+
     /// The log's facts about a miss, at the exchange's end.
     /// - Parameters:
     ///   - wasCut: whether the exchange ended before the answer did.
     ///   - url: how much of the source's URL is logged.
     func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
         guard let content else { return nil }
-        let logged = LoggedURL(content.source, as: url)
-        var miss = AccessRecord.Miss(host: logged.host)
-        (miss.port, miss.url) = (logged.port, logged.text)
+        var miss = AccessRecord.Miss(LoggedURL(content.source, as: url))
+        miss.preset = content.preset ?? ""
         miss.purge = content.purge?.logged ?? ""
         miss.fetch = content.body?.fetchTime ?? 0
+        miss.redirects = content.way.redirects
+        miss.families = content.way.families.text
         if let timings = content.timings {
             miss.queue = timings.queue
             miss.fetch = timings.fetch
@@ -55,14 +67,18 @@ final class ExchangeNote: Sendable {
         } else if let problem = content.problem {
             miss.problem = problem.code
             miss.parameter = AccessRecord.Miss.logged(problem.parameter)
+            miss.reason = content.reason
         }
         return miss
     }
 
+    /// Why a body that was being sent broke off; nil where the client left, or nothing is known.
+    var breakOff: PipelineError? { content?.body?.failure }
+
     /// Records that an image is streamed while it is received.
-    init(_ image: StreamingImage, source: SourceURL) {
+    init(_ image: StreamingImage, for request: ImageRequest) {
         path = nil
-        content = Content(source: source, body: image.body)
+        content = Content(source: request.source, preset: request.delivery.preset, body: image.body)
     }
 
     /// Records that an operator has purged this.
@@ -79,6 +95,14 @@ final class ExchangeNote: Sendable {
         content = Content(problem: problem)
     }
 
+    /// Records that the server itself has refused a request.
+    /// - Parameter request: nil if the route determines its path.
+    init(refusal status: HTTPStatus, _ reason: String?, at request: HTTPRequest?) {
+        path = request.map { unsafe $0.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) } }
+        let problem = ProblemDocument(status: Int(status.code), code: status.problemCode, title: "")
+        content = Content(problem: problem, reason: reason ?? "")
+    }
+
     private init(path: InlineText, content: Content?) {
         self.path = path
         self.content = content
@@ -89,17 +113,30 @@ final class ExchangeNote: Sendable {
 
     /// Records how an image was made.
     /// - Parameter sent: what is recorded of the answer already: a problem document in place of the image.
-    init(_ image: ImageResponse, source: SourceURL, sent: ExchangeNote?) {
+    init(_ image: ImageResponse, for request: ImageRequest, sent: ExchangeNote?) {
         path = nil
-        var content = Content(source: source, timings: image.timings, problem: sent?.content?.problem)
+        var content = Content(
+            source: request.source, preset: request.delivery.preset, timings: image.timings,
+            problem: sent?.content?.problem)
         if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
+        if image.timings.fetch > 0 { content.way = FetchContext.current.forwarding?.way ?? content.way }
         self.content = content
     }
 
     /// Records why there is no image; `source` is nil if the request had no usable URL.
-    init(_ error: PipelineError, source: SourceURL?) {
+    init(_ error: PipelineError, source: SourceURL?, preset: String?) {
         path = nil
-        content = Content(source: source, failure: error)
+        content = Content(
+            source: source, preset: preset, failure: error,
+            way: FetchContext.current.forwarding?.way ?? ForwardingRecord.Way())
+    }
+}
+
+extension AddressFamilies {
+    /// The families as the log has them.
+    fileprivate var text: String {
+        [contains(.ipv6) ? "ipv6" : nil, contains(.ipv4) ? "ipv4" : nil].compactMap(\.self).joined(
+            separator: ",")
     }
 }
 
@@ -110,6 +147,8 @@ extension PurgeTarget {
         case .source: "url"
         case .key(let key): "key:\(key)"
         case .tag(let tag): "tag:\(tag)"
+        // The path may hold a secret.
+        case .prefix: "prefix"
         case .everything: "all"
         }
     }
@@ -118,9 +157,7 @@ extension PurgeTarget {
 extension AccessRecord.Miss {
     /// Creates the values for a failure of the daemon's own request to a source.
     init(_ source: SourceURL, _ failure: PipelineError, url: LogConfiguration.URLDetail) {
-        let logged = LoggedURL(source, as: url)
-        self.init(host: logged.host)
-        (port, self.url) = (logged.port, logged.text)
+        self.init(LoggedURL(source, as: url))
         describe(failure, url: url)
     }
 

@@ -4,19 +4,20 @@ internal import HTTPServer
 import Loading
 import Pipeline
 import Primitives
+import Tracing
 
 extension FetchContext {
     /// The fields of a request that are passed on to the origin.
     /// - Parameter forwarding: records whether a request was sent to the origin.
-    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil) {
+    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil) {
         self.init(
             traceparent: Self.parent(of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),
-            client: ClientID(request.client), forwarding: forwarding)
+            client: ClientID(request.client), forwarding: forwarding, trace: trace)
     }
 
     /// The part of `traceparent` that version 00 defines, in that version.
-    private static func parent(of request: HTTPRequest) -> String? {
+    static func parent(of request: HTTPRequest) -> String? {
         guard request.traceID != nil, let parent = request.values(of: .traceparent).first else { return nil }
         return "00" + parent.dropFirst(2).prefix(53)
     }

@@ -6,8 +6,8 @@ import Primitives
 import Request
 import URLs
 
-/// A path below which URLs of another image proxy are answered.
-struct ForeignRoute: Sendable {
+/// A path below which URLs of another image proxy are answered. A class: hits do not copy it.
+final class ForeignRoute: Sendable {
     let dialect: any Dialect
     /// What the path begins with, without a slash at its end; the rest begins with one.
     let prefix: [UInt8]
@@ -77,9 +77,7 @@ struct ForeignRoute: Sendable {
     func translation(
         of request: LoggedRequest, by parser: ImageRequestParser
     ) throws(ImageRequestError) -> Translation {
-        let start = String(decoding: prefix, as: UTF8.self)
-        let hasPrefix = request.target.hasPrefix(start + "/")
-        let target = Array((hasPrefix ? request.target : start + request.target).utf8)
+        let target = target(of: request)
         let now = SystemTime.coarseSeconds()
         let translation = try translate(target, hasBody: request.hasBody, at: now)
         // Lost: nothing; the name of no content is a URL. What the content is decides nothing here.
@@ -89,6 +87,17 @@ struct ForeignRoute: Sendable {
             dpr: nil,
             accept: { AcceptClass() })
         return translation
+    }
+
+    /// What a URL means, whatever `/img` would say to that.
+    func explanation(of request: LoggedRequest) throws(ImageRequestError) -> Translation {
+        try translate(target(of: request), hasBody: request.hasBody, at: SystemTime.coarseSeconds())
+    }
+
+    private func target(of request: LoggedRequest) -> [UInt8] {
+        let start = String(decoding: prefix, as: UTF8.self)
+        let hasPrefix = request.target.hasPrefix(start + "/")
+        return Array((hasPrefix ? request.target : start + request.target).utf8)
     }
 
     /// An error as the other proxy's clients expect it; nil where errors are ours.
@@ -107,27 +116,33 @@ struct ForeignRoute: Sendable {
         let translation = try translate(target, hasBody: hasBody, key: key, at: now)
         let query = QueryString(
             items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
-        var request =
-            translation.answer == .facts
-            ? try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
-            : try parser.parse(
-                translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+        var request: ImageRequest
+        do throws(ImageRequestError) {
+            request =
+                translation.answer == .facts
+                ? try parser.parseInformation(translated: query, isSigned: translation.isSigned, at: now)
+                : try parser.parse(
+                    translated: query, isSigned: translation.isSigned, at: now, dpr: dpr, accept: accept)
+        } catch {
+            throw error.naming(translation.readSource)
+        }
         request.delivery.isPermittedByField = key != nil
         request.delivery.namesSize = dialect.namesSize
         request.delivery.isDataURL = translation.answer == .dataURL
-        request.delivery.redirect = try translation.redirect.map { (text) throws(ImageRequestError) in
-            try redirect(to: text, parser)
+        request.delivery.redirect = try translation.redirect.map { (option) throws(ImageRequestError) in
+            try redirect(by: option, parser)
         }
         return request
     }
 
     /// Where a client is sent: only to what is a source, too, or anybody could send people anywhere from here.
     private func redirect(
-        to text: String, _ parser: ImageRequestParser
+        by option: Translation.Parameter, _ parser: ImageRequestParser
     ) throws(ImageRequestError) -> SourceURL {
         // Lost: what is wrong with the URL; the client sees which option it is.
-        guard let url = try? SourceURL(parsing: text), parser.allows(url) else {
-            throw .foreignOptionForbidden(option: "", reason: "a redirect to what is no allowed source")
+        guard let url = try? SourceURL(parsing: option.value), parser.allows(url) else {
+            throw .foreignOptionForbidden(
+                option: option.name, reason: "security.sources does not allow to redirect there")
         }
         return url
     }
@@ -145,10 +160,19 @@ extension ImageRequestError {
     init(_ error: TranslationError) {
         switch error.kind {
         case .invalid, .unsupported: self = .untranslated(option: error.option, reason: error.reason)
-        case .signature: self = .foreignSignature(reason: error.reason)
+        case .signature: self = .foreignSignature(reason: "'\(error.option)': \(error.reason)")
         case .forbidden: self = .foreignOptionForbidden(option: error.option, reason: error.reason)
         case .expired: self = .urlExpired
         case .notFound: self = .notFound(reason: error.reason)
+        }
+    }
+
+    /// The same with what was read as the source, if it is about that.
+    fileprivate func naming(_ source: String?) -> ImageRequestError {
+        guard let source else { return self }
+        return switch self {
+        case .invalidURL, .unsupportedScheme, .sourceForbidden: .ofSource(self, source)
+        default: self
         }
     }
 }

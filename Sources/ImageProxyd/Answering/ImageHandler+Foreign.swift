@@ -15,16 +15,7 @@ extension ImageHandler {
         _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest
     ) throws(PipelineError) -> HTTPResponse {
-        let stored: [UInt8]
-        switch image.body {
-        case .bytes(let bytes): stored = bytes
-        case .file(let file, let offset, let length):
-            do throws(BodyError) {
-                stored = try file.readAll(from: offset, count: Int(length))
-            } catch {
-                throw .internalFailure("\(error)")
-            }
-        }
+        let stored = try image.bytes()
         let target = unsafe request.withTarget { unsafe Array($0) }
         do throws(ImageRequestError) {
             let text: [UInt8]
@@ -39,7 +30,7 @@ extension ImageHandler {
                 imageRequest,
                 for: request, at: clock())
             response.note = ExchangeNote(
-                image, source: imageRequest.source, sent: response.note as? ExchangeNote)
+                image, for: imageRequest, sent: response.note as? ExchangeNote)
             return response
         } catch {
             throw PipelineError(error)

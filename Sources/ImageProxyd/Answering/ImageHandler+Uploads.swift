@@ -40,7 +40,7 @@ extension ImageHandler {
         _ request: HTTPRequest, with content: UploadedContent, isOperator: Bool = false
     ) -> HTTPAnswer {
         .later(context: ExchangeContext(route).packed) {
-            await FetchContext.$current.withValue(FetchContext(request, forwarding: ForwardingRecord())) {
+            await self.tracing.run(request, at: self.route) {
                 await self.answerUpload(request, content, isOperator: isOperator)
             }
         }

@@ -22,15 +22,16 @@ final class ImageHandler: Sendable {
     let pipeline: ImagePipeline
     let parser: ImageRequestParser
     private let failures: FailureMemory
-    private let automatic: AutomaticFormats
+    let automatic: AutomaticFormats
     private let loops: LoopGuard
     let limit: ClientLimit
     let cachesUploads: Bool
     private let aliases: AliasTable
     let mapping: ResponseMapping
-    private let hints: ClientHints
+    let hints: ClientHints
     private let placeholders: [String: Placeholder]
     let clock: @Sendable () -> Int64
+    let tracing: RequestTracing
     private let reportError: @Sendable (String) -> Void
 
     /// The minimum interval, in seconds, at which a hit in memory is reported to the disk tier.
@@ -48,7 +49,8 @@ final class ImageHandler: Sendable {
         parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        aliases: AliasTable, cachesUploads: Bool, clock: @escaping @Sendable () -> Int64,
+        aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,
+        clock: @escaping @Sendable () -> Int64,
         reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
@@ -64,6 +66,7 @@ final class ImageHandler: Sendable {
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints
+        self.tracing = tracing
         self.clock = clock
         self.reportError = reportError
     }
@@ -92,7 +95,7 @@ final class ImageHandler: Sendable {
         }
         let isOnDisk = if case .wouldBlock = stored { true } else { false }
         return .later(context: ExchangeContext(route).packed) {
-            await FetchContext.$current.withValue(FetchContext(request, forwarding: ForwardingRecord())) {
+            await self.tracing.run(request, at: self.route) {
                 await self.answerLater(request, checked, isOnDisk: isOnDisk)
             }
         }
@@ -124,7 +127,7 @@ final class ImageHandler: Sendable {
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
-        response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
+        response.note = ExchangeNote(image, for: imageRequest, sent: response.note as? ExchangeNote)
         return response
     }
 
@@ -229,7 +232,7 @@ final class ImageHandler: Sendable {
         // Not for what says nothing of the source: too much to do, a client's rate.
         if let url = parsed?.delivery.redirect, ![429, 503].contains(error.row.status) {
             var response = mapping.redirect(to: url.normalized, for: request)
-            response.note = ExchangeNote(error, source: parsed?.source)
+            response.note = ExchangeNote(error, source: parsed?.source, preset: parsed?.delivery.preset)
             return response
         }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
@@ -242,7 +245,7 @@ final class ImageHandler: Sendable {
             parsed?.source
             ?? (foreign == nil
                 ? parser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
-        response.note = ExchangeNote(error, source: source)
+        response.note = ExchangeNote(error, source: source, preset: parsed?.delivery.preset)
         return response
     }
 
@@ -290,7 +293,7 @@ final class ImageHandler: Sendable {
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
                 problem(error, imageRequest, for: request, forwarding)
             }
-            response.note = ExchangeNote(image, source: imageRequest.source)
+            response.note = ExchangeNote(image, for: imageRequest)
             return response
         }
     }
@@ -342,7 +345,8 @@ final class ImageHandler: Sendable {
                 target: target, variant: variant,
                 key: entry.description.key,
                 entry: entry.id, head: heads.full, notModifiedHead: heads.notModified,
-                validators: heads.validators, expires: imageRequest.delivery.expires))
+                validators: heads.validators, lifetimes: heads.lifetimes,
+                expires: imageRequest.delivery.expires))
     }
 
     /// How long the failure is remembered, for `max-age`.

@@ -15,6 +15,8 @@ struct ImageHeads {
     var notModified: PreparedFields { PreparedFields(lines, first: notModifiedCount) }
     private let lines: HTTPFields
     private let notModifiedCount: Int
+    /// What is said of reuse, where that depends on an answer's age; else it stands in the heads.
+    let lifetimes: AnswerLifetimes?
     /// The validators of the bytes.
     let validators: Validators
     /// The request fields that the answer depends on; nil for none.
@@ -54,7 +56,10 @@ struct ImageHeads {
 
         var lines = HTTPFields(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
-        lines.append(.cacheControl) { record.downstream(for: request).limited(to: mostAge).append(to: &$0) }
+        let reuse = AnswerLifetimes(
+            control: record.downstream(for: request), mostAge: mostAge, configuration: sharing.downstream)
+        lifetimes = reuse.dependOnAge ? reuse : nil
+        if !reuse.dependOnAge { reuse.append(to: &lines, age: 0) }
         // A cache does not change the time at which the response was generated (RFC 9110 §6.6.1); Age goes
         // with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
@@ -63,7 +68,10 @@ struct ImageHeads {
         if request.isHinted { lines.append(.acceptCH, text: "Sec-CH-DPR") }
         lines.append(sharing.fields)
         if isTagged, !request.delivery.tags.isEmpty {
-            lines.append(.cacheTag, text: request.delivery.tags.joined(separator: ","))
+            for field in sharing.downstream.tagFields {
+                lines.append(
+                    field.fieldName, text: request.delivery.tags.joined(separator: field.separator))
+            }
         }
         notModifiedCount = lines.count
 

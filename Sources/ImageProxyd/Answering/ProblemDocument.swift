@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
+import Observability
 import Pipeline
 import Primitives
 
@@ -13,6 +14,8 @@ struct ProblemDocument {
     var parameter: String?
     var position: Int?
     var upstreamStatus: Int?
+    /// Where the fault lies, for the metrics alone; nil where the status says it.
+    private(set) var cause: Metric.FailureCause?
 
     /// The document for a failure of the pipeline.
     init(_ error: PipelineError) {
@@ -24,6 +27,7 @@ struct ProblemDocument {
         parameter = error.parameter?.name
         position = error.parameter?.position
         upstreamStatus = error.upstreamStatus
+        cause = row.failureCause
     }
 
     /// Creates a document from its members.

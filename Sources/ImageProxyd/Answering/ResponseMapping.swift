@@ -31,14 +31,16 @@ struct ResponseMapping: Sendable {
         }
         sharing.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
+        alias.lifetimes?.append(to: &response.fields, age: age)
         response.scratch.append(.age, integer: age)
         // Below zero for a stale one (RFC 9211 §2.5).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
             cached.isStale
                 ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
-        // Retained until the answer has been sent: an entry that is evicted meanwhile can be found again.
-        if response.status != .notModified { response.note = entry }
+        // Retained until the answer has been sent: an entry that is evicted meanwhile can be found again. The log has the
+        // source's URL from it.
+        response.note = entry
         let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
         response.context = ExchangeContext(route, cached.isStale ? .stale : tier).packed
     }
@@ -59,6 +61,7 @@ struct ResponseMapping: Sendable {
         }
         sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
+        heads.lifetimes?.append(to: &response.fields, age: age)
         let ttl = image.record.freshnessLifetime - age
         if case .disk = image.provenance, !image.isCollapsed {
             response.scratch.append(.age, integer: age)
@@ -89,7 +92,9 @@ struct ResponseMapping: Sendable {
         response.body = .stream(StreamedImage(image.body, orElse: problem), length: image.length)
         response.prepared = heads.full
         sharing.apply(to: &response, for: request)
-        response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
+        let age = image.record.currentAge(at: now)
+        heads.lifetimes?.append(to: &response.fields, age: age)
+        response.fields.append(.age, text: "\(age)")
         response.fields.append(
             .cacheStatus,
             text: Self.cacheStatus(
@@ -99,23 +104,30 @@ struct ResponseMapping: Sendable {
         return response
     }
 
-    /// Facts about a picture as JSON in another proxy's form.
+    /// Text that is made of facts about a picture, for each answer: with the entity tag of its bytes.
     func text(
         _ text: [UInt8], type: String, _ image: ImageResponse, _ imageRequest: ImageRequest,
         for request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         var lines = HTTPFields(reserving: 256)
-        lines.append(.cacheControl) { image.record.downstream(for: imageRequest).append(to: &$0) }
+        let age = image.record.currentAge(at: now)
+        AnswerLifetimes(
+            control: image.record.downstream(for: imageRequest), configuration: sharing.downstream
+        ).append(to: &lines, age: age)
         lines.append(.contentType, text: type)
         lines.append(.contentTypeOptions, text: "nosniff")
         let vary = sharing.vary(onAccept: imageRequest.isNegotiated, onDPR: false)
         if let vary { lines.append(.vary, text: vary) }
         lines.append(sharing.fields)
+        let validators = Validators(tagging: text)
+        if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         var response = HTTPResponse(status: .ok)
+        answer(request, .bytes(text), validators, at: now, with: &response)
+        // Its own fields: a problem document.
+        if response.status.code == 412 { return response }
         response.prepared = PreparedFields(lines)
-        response.body = .bytes(text)
         sharing.apply(to: &response, for: request)
-        response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
+        response.fields.append(.age, text: "\(age)")
         response.context = ExchangeContext(route, Metric.Cache(image)).packed
         return response
     }
@@ -210,7 +222,7 @@ struct ResponseMapping: Sendable {
         response.fields.append(.cacheControl, text: "no-store")
         response.fields.append(.contentTypeOptions, text: "nosniff")
         response.body = .bytes(document.json)
-        response.context = context.packed
+        response.context = ExchangeContext(context.route, context.cache, cause: document.cause).packed
         response.note = ExchangeNote(document)
         return response
     }

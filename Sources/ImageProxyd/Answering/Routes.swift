@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialects
 internal import HTTPServer
 import Observability
 import Pipeline
-import Request
 
 /// The table of routes: which handler answers which path. All handlers are made from one version of the
 /// settings: a reload replaces them as a whole.
 final class Routes: Sendable {
-    private let images: ImageHandler
-    /// The same for facts about images.
-    private let information: ImageHandler
-    /// Those for other proxies' URLs, the longest path first; ours come before them, but for `PathForm`.
-    private let foreign: [ImageHandler]
+    private let handlers: ImageHandlers
     private let sharing: SharingPolicy
     private let status: StatusHandler
+    private let srcset: SrcsetHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
     private let showsMetrics: Bool
+    /// The page to try things out; nil where it is off.
+    private let playground: PlaygroundHandler?
     /// The routes of the admin listener.
     let admin: AdminRoutes
     /// What those that replace these take over.
@@ -25,29 +22,25 @@ final class Routes: Sendable {
     let limit: ClientLimit
 
     init(
-        images: ImageHandler, information: ImageHandler,
-        foreign: [ImageHandler] = [], sharing: SharingPolicy,
-        status: StatusHandler, showsMetrics: Bool, admin: AdminRoutes, pipeline: ImagePipeline,
+        handlers: ImageHandlers, sharing: SharingPolicy, status: StatusHandler, srcset: SrcsetHandler,
+        showsMetrics: Bool, playground: PlaygroundHandler?, admin: AdminRoutes, pipeline: ImagePipeline,
         limit: ClientLimit
     ) {
-        self.images = images
-        func prefix(_ handler: ImageHandler) -> [UInt8] { handler.foreign?.prefix ?? [] }
-        let other = foreign.first { prefix($0).isEmpty && $0.foreign?.dialect.answersInformation == true }
-        self.information = other ?? information
-        self.foreign = foreign.sorted { prefix($0).count > prefix($1).count }
+        self.handlers = handlers
         self.sharing = sharing
         self.status = status
+        self.srcset = srcset
         self.showsMetrics = showsMetrics
+        self.playground = playground
         self.admin = admin
         self.pipeline = pipeline
         self.limit = limit
     }
 
     /// The routes by their paths, the most frequent first.
-    private static let table: [(path: [UInt8], route: Metric.Route)] = [
-        (Array("/img".utf8), .img), (Array("/healthz".utf8), .healthz), (Array("/readyz".utf8), .readyz),
-        (Array("/metrics".utf8), .metrics), (Array("/info".utf8), .info),
-        (Array("/transforms".utf8), .transforms),
+    private static let table: [(path: StaticString, route: Metric.Route)] = [
+        ("/img", .img), ("/healthz", .healthz), ("/readyz", .readyz), ("/metrics", .metrics),
+        ("/info", .info), ("/transforms", .transforms), ("/srcset", .srcset),
     ]
 
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
@@ -64,11 +57,13 @@ final class Routes: Sendable {
         }
         if let handler = uploadHandler(of: request) { return .now(handler.refusal(of: request)) }
         if let handler = imageHandler(of: request) { return answer(request, by: handler, route) }
+        if route == .other, let answer = playgroundAnswer(to: request) { return answer }
         guard route != .other, route != .metrics || showsMetrics else {
             return .now(Self.notFound(request, route))
         }
         guard request.method == .get || request.method == .head else { return .now(refused(request, route)) }
         switch route {
+        case .srcset: return srcset.answer(request, isOperator: false)
         case .transforms: return .now(sharing.shared(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
@@ -83,7 +78,7 @@ final class Routes: Sendable {
         _ request: HTTPRequest, by handler: ImageHandler, _ route: Metric.Route
     ) -> HTTPAnswer {
         guard request.method == .get || request.method == .head else {
-            return .now(refused(request, route == .other ? .img : route))
+            return .now(refused(request, route))
         }
         return handler.answer(request)
     }
@@ -91,10 +86,28 @@ final class Routes: Sendable {
     /// The answer to `OPTIONS`, and to methods that a path does not have.
     private func refused(_ request: HTTPRequest, _ route: Metric.Route) -> HTTPResponse {
         let allowed = bodyHandler(of: request) == nil ? Self.allowed : Self.allowed + ", POST"
-        guard request.method == .options else { return Self.methodNotAllowed(route, allowed) }
+        let context = ExchangeContext(route == .other ? .img : route)
+        guard request.method == .options else {
+            let mayBeAllowed = request.method == .post && (route == .img || route == .info)
+            return Self.methodNotAllowed(
+                context, allowed,
+                mayBeAllowed
+                    ? "POST brings a picture where security.allowUploads is true, or the URL is signed by a key of security.keys"
+                    : "DELETE and PURGE are for the listener of admin.listen")
+        }
         var response = sharing.options(for: request, allow: allowed)
-        response.context = ExchangeContext(route).packed
+        response.context = context.packed
         return response
+    }
+
+    /// The page, one of its files, or what it asks for; nil where the target is none of these.
+    private func playgroundAnswer(to request: HTTPRequest) -> HTTPAnswer? {
+        guard let playground,
+            let answer = (playground.file(request) ?? playground.data(request, limit)).map({ .now($0) })
+                ?? playground.documents.answer(request)
+        else { return nil }
+        let isRetrieval = request.method == .get || request.method == .head
+        return isRetrieval ? answer : .now(refused(request, .playground))
     }
 
     // MARK: - Uploads
@@ -104,12 +117,9 @@ final class Routes: Sendable {
         request.method == .post ? bodyHandler(of: request) : nil
     }
 
-    /// The handler of a path to which pictures may be sent. In the path form a source is named.
+    /// The handler of a path to which pictures may be sent.
     private func bodyHandler(of request: HTTPRequest) -> ImageHandler? {
-        let handler =
-            unsafe request.withTarget { unsafe Self.isPathForm($0) }
-            ? foreignHandler(of: request) : imageHandler(of: request)
-        return handler.flatMap { $0.takesUploads ? $0 : nil }
+        unsafe request.withTarget { unsafe handlers.bodyHandler(of: $0) }
     }
 
     /// Who takes the content of a request that may bring one.
@@ -128,27 +138,7 @@ final class Routes: Sendable {
 
     /// Hot path: the handler of a target that is about a picture.
     private func imageHandler(of request: HTTPRequest) -> ImageHandler? {
-        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
-        case .img: images
-        case .info: information
-        case .other:
-            foreignHandler(of: request)
-                ?? (unsafe request.withTarget { unsafe Self.isPathForm($0) } ? images : nil)
-        default: nil
-        }
-    }
-
-    /// Hot path: whether parameters stand in the path.
-    private static func isPathForm(_ target: UnsafeRawBufferPointer) -> Bool {
-        unsafe target.starts(with: PathForm.prefix)
-    }
-
-    /// Hot path: the handler of another proxy's URLs whose path fits.
-    private func foreignHandler(of request: HTTPRequest) -> ImageHandler? {
-        guard !foreign.isEmpty else { return nil }
-        return unsafe request.withTarget { target in
-            foreign.first { unsafe $0.foreign?.leads(to: target) == true }
-        }
+        unsafe request.withTarget { unsafe handlers.handler(of: $0) }
     }
 
     /// Whether a request is answered even when there are too many connections.
@@ -165,16 +155,22 @@ final class Routes: Sendable {
         return unsafe request.withTarget { unsafe $0.elementsEqual("*".utf8) }
     }
 
+    /// The route of a request, which other proxies' URLs have, too.
+    func route(of request: HTTPRequest) -> Metric.Route {
+        imageHandler(of: request)?.route ?? (unsafe request.withTarget { unsafe Self.route(of: $0) })
+    }
+
     /// Hot path: the route of a target: its path, up to the query.
     static func route(of target: UnsafeRawBufferPointer) -> Metric.Route {
         for (path, route) in table where unsafe has(path, target) { return route }
         return .other
     }
 
-    private static func has(_ path: [UInt8], _ target: UnsafeRawBufferPointer) -> Bool {
-        guard target.count >= path.count else { return false }
-        if target.count > path.count, unsafe target[path.count] != UInt8(ascii: "?") { return false }
-        for index in path.indices where unsafe target[index] != path[index] { return false }
+    private static func has(_ path: StaticString, _ target: UnsafeRawBufferPointer) -> Bool {
+        let count = path.utf8CodeUnitCount
+        guard target.count >= count else { return false }
+        if target.count > count, unsafe target[count] != UInt8(ascii: "?") { return false }
+        for index in 0..<count where unsafe target[index] != path.utf8Start[index] { return false }
         return true
     }
 
@@ -185,8 +181,10 @@ final class Routes: Sendable {
         let document = ProblemDocument(
             status: 404, code: "not_found", title: "There is nothing at this path",
             detail: route == .metrics
-                ? "/metrics is on the admin listener (admin.listen) once that has an address, or others than local clients are served"
-                : "images are at /img?url=…, what is known of one at /info?url=…")
+                ? "/metrics is on the admin listener (admin.listen) and on metrics.listen; metrics.public says when it is here"
+                : AdminRoutes.has(request.target.prefix { $0 != "?" })
+                    ? "this is on the admin listener (admin.listen): imageproxyd help lists the commands that ask it"
+                    : "images are at /img?url=…, what is known of one at /info?url=…")
         var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
         response.note = ExchangeNote(
             document,
@@ -194,12 +192,13 @@ final class Routes: Sendable {
         return response
     }
 
-    private static func methodNotAllowed(_ route: Metric.Route, _ allowed: String) -> HTTPResponse {
+    private static func methodNotAllowed(
+        _ context: ExchangeContext, _ allowed: String, _ hint: String
+    ) -> HTTPResponse {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are \(allowed); DELETE and PURGE are for the listener of admin.listen"),
-            context: ExchangeContext(route))
+                detail: "allowed are \(allowed); \(hint)"), context: context)
         response.fields.append(.allow, text: allowed)
         return response
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
 internal import HTTPServer
 
-/// Which pages of other origins may read images (CORS), and who may see their timing (Resource Timing).
+/// Which pages of other origins may read images (CORS), who may see their timing (Resource Timing), and what is said to caches.
 struct SharingPolicy: Sendable {
     /// Lines that are the same on every answer.
     let fields: HTTPFields
@@ -12,6 +13,8 @@ struct SharingPolicy: Sendable {
     /// when all or none may.
     private let origins: [[UInt8]: FieldValue]
     private let allowsAll: Bool
+    /// What browsers and caches in front are told.
+    let downstream: DownstreamConfiguration
 
     /// No origin may read.
     static let none = SharingPolicy(cors: [], timing: [])
@@ -23,7 +26,10 @@ struct SharingPolicy: Sendable {
     private static let preflightAge = 86_400
 
     /// Creates the policy from checked settings: `*` alone or origins such as `https://a.example`.
-    init(cors: [String], timing: [String]) {
+    init(
+        cors: [String], timing: [String], downstream: DownstreamConfiguration = DownstreamConfiguration()
+    ) {
+        self.downstream = downstream
         var fields = HTTPFields()
         allowsAll = cors == ["*"]
         variesOnOrigin = !cors.isEmpty && !allowsAll

@@ -28,6 +28,12 @@ struct Validators: Sendable {
             mayDateBeStrong && lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }
 
+    /// Those of a text that is made for each answer: only its bytes say whether it has changed.
+    init(tagging text: [UInt8]) {
+        entityTag = EntityTag(opaque: ContentHash(of: text).shortHexOctets)
+        (lastModified, isLastModifiedStrong) = (nil, false)
+    }
+
     /// Hot path: evaluates the request's conditions; without any, a few bit tests.
     func evaluate(_ request: HTTPRequest, at now: Int64) -> Precondition {
         unsafe Precondition.evaluate(request, etag: entityTag, lastModified: lastModified) { value in

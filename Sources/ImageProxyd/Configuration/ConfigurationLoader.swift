@@ -18,9 +18,9 @@ struct ConfigurationLoader {
         var environment: [String: String] = [:]
         /// `--listen`, when given.
         var listen: [String] = []
-        /// The addresses of sockets that systemd opened, in place of `listen` and `admin.listen`; empty if
+        /// The addresses of sockets that systemd opened, in place of `listen`, `admin.listen` and `metrics.listen`; empty if
         /// there are none.
-        var inherited: (serving: [String], admin: [String]) = ([], [])
+        var inherited: (serving: [String], admin: [String], metrics: [String]) = ([], [], [])
     }
 
     private static let settings = Dictionary(
@@ -48,6 +48,9 @@ struct ConfigurationLoader {
         if !sources.inherited.admin.isEmpty {
             loader.apply(.strings(sources.inherited.admin), at: "admin.listen", from: systemd)
         }
+        if !sources.inherited.metrics.isEmpty {
+            loader.apply(.strings(sources.inherited.metrics), at: "metrics.listen", from: systemd)
+        }
         return (try loader.finish(), loader.places)
     }
 
@@ -64,8 +67,19 @@ struct ConfigurationLoader {
             for (path, position) in positions { places.positions[path.joined(separator: ".")] = position }
             walk(root, over: ProxyConfiguration.defaults, at: "", of: name)
         } catch {
-            report("", error.message, .file(name, error.position))
+            let hint = Self.looksLikeYAML(bytes) ? Self.yamlHint : ""
+            report("", error.message + hint, .file(name, error.position))
         }
+    }
+
+    private static let yamlHint =
+        "; the settings are JSON, and this looks like YAML, which 'yq -o=json' turns into JSON"
+
+    /// Whether the first line that is no comment is a name with a colon, or the beginning of a document.
+    private static func looksLikeYAML(_ bytes: [UInt8]) -> Bool {
+        let lines = String(decoding: bytes.prefix(4_096), as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard let first = lines.first(where: { !$0.hasPrefix("#") }) else { return false }
+        return first.hasPrefix("---") || first.prefix { $0.isLetter }.count > 0 && first.contains(":")
     }
 
     /// Applies the members of an object; `known` has those that there are.

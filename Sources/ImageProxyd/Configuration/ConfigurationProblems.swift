@@ -79,6 +79,9 @@ extension ProxyConfiguration {
         let operating = Self.addresses(
             "admin.listen", admin.listen.filter { $0 != "auto" }, &problems, allowed: "auto, ")
         problems.requireDistinct("admin.listen", operating + serving, count: operating.count)
+        let measuring = Self.addresses("metrics.listen", metrics.listen, &problems, allowed: "")
+        problems.requireDistinct(
+            "metrics.listen", measuring + operating + serving, count: measuring.count)
         for address in operating where !address.isLocal && admin.token.isEmpty {
             problems.refuse(
                 "admin.listen", text: address.description,
@@ -203,6 +206,10 @@ extension ProxyConfiguration {
             if !isPath || prefix.contains("?") {
                 problems.refuse("dialects.\(index).prefix", text: prefix, allowed: "a path such as / or /old")
             }
+            for (setting, watermark) in dialect.watermarkNames where watermarks[watermark] == nil {
+                problems.report(
+                    "dialects.\(index).\(setting)", "\(watermark.json.compact) is no name in watermarks")
+            }
             if dialects.count(where: { $0.prefix == prefix }) > 1 {
                 problems.refuse(
                     "dialects.\(index).prefix", text: prefix, allowed: "another path for each dialect")
@@ -219,31 +226,53 @@ extension ProxyConfiguration {
         return failure.detail ?? failure.row.title
     }
 
-    /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.
-    func problem(ofTarget target: String, at now: Int64 = SystemTime.seconds()) -> String? {
+    /// What `sign` says of a target; nil when the daemon would answer it, as far as the settings can tell.
+    func remark(onTarget target: String, at now: Int64 = SystemTime.seconds()) -> String? {
         let bytes = Array(target.utf8)
-        if let position = HTTPRequest.forbiddenByte(inTarget: bytes) {
-            return "position \(position): this character must be percent-encoded"
-        }
         var policy = unrestrictedPolicy
         policy.presets = presets
         policy.onlyPresets = security.onlyPresets
+        let parser = parser(policy: policy)
         do throws(ImageRequestError) {
-            let query = try PathForm.query(of: bytes)
-            switch String(decoding: query.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self) {
-            case "/img":
-                _ = try parser(policy: policy).parse(
-                    query: query.drop { $0 != UInt8(ascii: "?") }.dropFirst(), isSigned: true, at: now,
-                    dpr: .init(ratio: nil)
-                ) { AcceptClass() }
-            case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: now)
-            case let path: return "images are at /img and /info, not at \(path)"
+            return Self.warning(try Self.problem(ofTarget: bytes, parser, at: now))
+        } catch .missingParameter("url") {
+            // Any name will do, and always does: the picture is not looked at.
+            let upload = try? SourceURL.upload([])
+            do throws(ImageRequestError) {
+                let bringing = upload.map { parser.taking($0, isOperator: true) } ?? parser
+                return Self.warning(try Self.problem(ofTarget: bytes, bringing, at: now))
+                    ?? "note: without 'url' it is for a POST with the picture as its body"
+            } catch {
+                return Self.warning(PipelineError(error).explanation)
             }
-            return nil
         } catch {
-            let failure = PipelineError(error)
-            return failure.detail ?? failure.row.title
+            return Self.warning(PipelineError(error).explanation)
         }
+    }
+
+    private static func warning(_ problem: String?) -> String? {
+        problem.map { "warning: with these settings the daemon would refuse this: \($0)" }
+    }
+
+    private static func problem(
+        ofTarget target: [UInt8], _ parser: ImageRequestParser, at now: Int64
+    ) throws(ImageRequestError) -> String? {
+        if let position = HTTPRequest.forbiddenByte(inTarget: target) {
+            return "position \(position): this character must be percent-encoded"
+        }
+        let query = try PathForm.query(of: target)
+        switch String(decoding: query.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self) {
+        case "/img":
+            _ = try parser.parse(
+                query: query.drop { $0 != UInt8(ascii: "?") }.dropFirst(), isSigned: true, at: now,
+                dpr: .init(ratio: nil)
+            ) { AcceptClass() }
+        case "/info": _ = try parser.parseInformation(target: target, at: now)
+        // Its parameters are those of each URL that it makes.
+        case "/srcset": return nil
+        case let path: return "what can be signed is at /img, /info and /srcset, not at \(path)"
+        }
+        return nil
     }
 
     /// Any source, with the pictures that the settings name.

@@ -35,6 +35,20 @@ struct DialectConfiguration: Sendable, Hashable {
     /// Whether errors have the other proxy's status.
     var compatibleErrors: Bool { common.compatibleErrors }
 
+    private static func names<Foreign: Dialect>(of type: Foreign.Type) -> [String] {
+        Foreign.Settings.settings.rows.map(\.path)
+    }
+
+    /// Refuses members that neither every dialect nor this one has.
+    private static func check(_ members: [JSONValue.Member], in names: [String]) throws(SettingMismatch) {
+        _ = try SettingMismatch.collect(members.map { (name: $0.name, part: $0.name) }) {
+            (name) throws(SettingMismatch) in
+            guard names.contains(name) else {
+                throw SettingMismatch("unknown key; expected one of \(names.joined(separator: ", "))")
+            }
+        }
+    }
+
     /// A dialect with its default settings.
     init(name: String) throws {
         guard let type = DialectRegistry.named(name) else {
@@ -55,21 +69,35 @@ struct DialectConfiguration: Sendable, Hashable {
     }
 
     /// The dialect, by its settings and what their files hold.
-    /// - Parameter read: reads one file; nil where that has been reported.
+    /// - Parameter read: reads the file that a setting names; nil where that has been reported.
     /// - Throws: what is wrong with which setting.
-    func dialect(reading read: (String) -> [UInt8]?) throws(TranslationError) -> (any Dialect)? {
+    func dialect(
+        reading read: (_ setting: String, _ path: String) -> [UInt8]?
+    ) throws(TranslationError) -> (any Dialect)? {
         guard let type = DialectRegistry.named(name) else { return nil }
         return try dialect(type, read)
     }
 
     private func dialect<Foreign: Dialect>(
-        _ type: Foreign.Type, _ read: (String) -> [UInt8]?
+        _ type: Foreign.Type, _ read: (_ setting: String, _ path: String) -> [UInt8]?
     ) throws(TranslationError) -> (any Dialect)? {
         // Lost: why it can't be read; it has been, when the settings were.
         guard let settings = try? Foreign.Settings(json: own) else { return nil }
-        let secrets = settings.secretFiles.compactMap(read)
+        let secrets = zip(settings.secretSettings, settings.secretFiles).compactMap { read($0, $1) }
         guard secrets.count == settings.secretFiles.count else { return nil }
         return try Foreign(settings, keys: secrets)
+    }
+
+    /// The watermarks of the configuration that it names, with the place of each name.
+    var watermarkNames: [(setting: String, name: String)] {
+        DialectRegistry.named(name).map { Self.watermarkNames(of: $0, own) } ?? []
+    }
+
+    private static func watermarkNames<Foreign: Dialect>(
+        of type: Foreign.Type, _ json: JSONValue
+    ) -> [(setting: String, name: String)] {
+        // Lost: why it can't be read; it has been, when the settings were.
+        (try? Foreign.Settings(json: json))?.watermarkNames ?? []
     }
 
     /// The same with `***` in place of keys that stand where their files' paths belong.
@@ -112,6 +140,7 @@ extension DialectConfiguration: SettingValue {
             throw SettingMismatch("expected a dialect")
         }
         let names = Common.settings.rows.map(\.path)
+        try Self.check(members, in: names + Self.names(of: type))
         common = try Common(json: .object(members.filter { names.contains($0.name) }))
         own = try Self.settings(of: type, .object(members.filter { !names.contains($0.name) }))
     }

@@ -5,6 +5,7 @@ internal import Glibc
 import Observability
 import Origins
 import Primitives
+import URLs
 
 /// Problems with folders and files that `check-config` reports in advance, also when another user than the
 /// daemon's runs it.
@@ -88,16 +89,18 @@ extension ProxyConfiguration {
         return problems
     }
 
-    /// What the check can't see: credentials outside the unit, and files that the daemon's user may be unable
+    /// Source patterns that are hardly meant, and what the check can't see: credentials outside the unit, and files that the daemon's user may be unable
     /// to read, where root checks, who can read all.
     func warnings(
         user: uid_t = geteuid(), environment: [String: String] = HostProcess.environment
     ) -> [String] {
         let places = self.places
-        var warnings: [String] = []
+        var warnings = security.sources.enumerated().filter { $0.element.namesRootAlone }.map { index, text in
+            "security.sources.\(index): \(text) allows the path / alone, \(text)* the whole host"
+        }
         if environment["CREDENTIALS_DIRECTORY"] == nil {
             let unseen = places.filter { $0.1.hasPrefix("credential:") }.map(\.0) + origins.credentials
-            warnings = unseen.map { "\($0): the credential is not looked at, without CREDENTIALS_DIRECTORY" }
+            warnings += unseen.map { "\($0): the credential is not looked at, without CREDENTIALS_DIRECTORY" }
         }
         guard user == 0 else { return warnings }
         return warnings
@@ -114,6 +117,11 @@ extension ProxyConfiguration {
         places += placeholders.sorted { $0.key < $1.key }.map { ("placeholders.\($0.key)", $0.value) }
         return places + watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
     }
+}
+
+extension String {
+    /// Whether it is a URL pattern that matches no path but `/`. Lost: why it is none, which the settings' check says.
+    fileprivate var namesRootAlone: Bool { (try? URLPattern(self))?.isRootAlone == true }
 }
 
 extension [OriginRuleConfiguration] {

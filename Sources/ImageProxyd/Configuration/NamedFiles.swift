@@ -73,6 +73,15 @@ struct NamedFiles: Sendable {
         guard let key = reader.key("", path) else { throw ConfigurationError(issues: reader.issues) }
         return key
     }
+
+    /// Reads an admin token.
+    static func token(at path: String) throws(ConfigurationError) -> [UInt8] {
+        var reader = Reader(environment: HostProcess.environment)
+        guard let token = reader.secret("", path, least: minTokenBytes) else {
+            throw ConfigurationError(issues: reader.issues)
+        }
+        return token
+    }
 }
 
 /// Reads files, and collects the problems.
@@ -155,10 +164,10 @@ private struct Reader {
     mutating func route(_ configuration: DialectConfiguration, at index: Int) -> ForeignRoute? {
         let path = "dialects.\(index)"
         do throws(TranslationError) {
-            guard let dialect = try configuration.dialect(reading: { secret("\(path).keys", $0, least: 1) })
-            else {
-                return nil
+            let read = try configuration.dialect { setting, file in
+                secret("\(path).\(setting)", file, least: 1)
             }
+            guard let dialect = read else { return nil }
             return ForeignRoute(
                 dialect: dialect, prefix: configuration.prefix, hasOwnErrors: configuration.compatibleErrors)
         } catch {

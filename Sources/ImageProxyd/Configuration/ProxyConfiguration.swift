@@ -9,6 +9,7 @@ import Origins
 import Primitives
 import Rendering
 import Request
+import URLs
 
 /// All settings of the daemon: one member for each module. The modules declare their settings, defaults and
 /// bounds.
@@ -17,9 +18,11 @@ import Request
 struct ProxyConfiguration: SettingGroup {
     var listen = ["127.0.0.1:8080"]
     var admin = AdminConfiguration()
+    var metrics = MetricsConfiguration()
     var http = HTTPConfiguration()
     var cache = CacheConfiguration()
     var freshness = FreshnessConfiguration()
+    var downstream = DownstreamConfiguration()
     var failedURLs = FailedURLsConfiguration()
     var fetch = FetchConfiguration()
     var origins: [OriginRuleConfiguration] = []
@@ -32,6 +35,9 @@ struct ProxyConfiguration: SettingGroup {
     var dialects: [DialectConfiguration] = []
     var placeholders: [String: String] = [:]
     var watermarks: [String: String] = [:]
+    var prefetch = PrefetchConfiguration()
+    var playground = true
+    var playgroundSamples: [String] = []
     var log = LogConfiguration()
 
     static let settings = SettingTable<Self>("All settings.", reload: .takes) {
@@ -42,9 +48,11 @@ struct ProxyConfiguration: SettingGroup {
             """
         ) { !$0.isEmpty }
         Setting.group("admin", \.admin)
+        Setting.group("metrics", \.metrics)
         Setting.group("http", \.http)
         Setting.group("cache", \.cache)
         Setting.group("freshness", \.freshness)
+        Setting.group("downstream", \.downstream)
         Setting.group("failedURLs", \.failedURLs)
         Setting.group("fetch", \.fetch)
         Setting(
@@ -72,6 +80,19 @@ struct ProxyConfiguration: SettingGroup {
         )
         Setting(
             "watermarks", \.watermarks, "Images that `watermark` lays over others: paths of files by name.")
+        Setting.group("prefetch", \.prefetch)
+        Setting(
+            "playground", \.playground,
+            """
+            Whether the page to try things out is served at `/` and `/playground` (see docs/playground.md). The admin
+            listener always serves it.
+            """)
+        Setting(
+            "playgroundSamples", \.playgroundSamples, each: "a URL of a source",
+            """
+            Sources that the playground offers to begin with.
+            """
+        ) { $0.filter { (try? SourceURL(parsing: $0)) == nil } }
         Setting.group("log", \.log)
     }
 

@@ -60,7 +60,8 @@ struct SecurityConfiguration: SettingGroup {
         Setting(
             "sources", \.sources,
             """
-            URL patterns that a source must match; empty means any source, which is allowed on loopback and unix sockets
+            URL patterns that a source must match: `https://host` or `https://host/*` for all of a host, `https://host/` for
+            that path alone (see docs/origins.md). Empty means any source, which is allowed on loopback and unix sockets
             only, unless `openProxy` is true.
             """)
         Setting(

@@ -30,7 +30,8 @@ struct SettingsSource: Sendable {
     func settings() throws -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
         sources.inherited = (
-            sockets.serving.map(\.address.description), sockets.admin.map(\.address.description)
+            sockets.serving.map(\.address.description), sockets.admin.map(\.address.description),
+            sockets.metrics.map(\.address.description)
         )
         if let file {
             do throws(HostProcess.Failure) {

@@ -12,7 +12,9 @@ package final class OwnedDescriptor: Sendable {
     private let files: BodyFiles?
 
     /// Takes ownership of `raw`, which must be open and have no other owner.
-    /// - Parameter files: the counter that has counted it and counts its closing.
+    /// - Parameters:
+    ///   - raw: an open descriptor without another owner.
+    ///   - files: the counter that has counted it and counts its closing.
     package init(owning raw: CInt, countedBy files: BodyFiles? = nil) {
         self.raw = raw
         self.files = files

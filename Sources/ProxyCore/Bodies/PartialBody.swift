@@ -45,6 +45,7 @@ package final class PartialBody: Sendable {
     /// Creates an empty body.
     ///
     /// - Parameters:
+    ///   - configuration: how many bytes stay in memory.
     ///   - makeSpill: creates the file for a body beyond its memory limit; called at most once, on the
     ///     writer's thread.
     ///   - makeFallback: creates a fallback if that file accepts no more bytes, for example on a full disk;

@@ -106,6 +106,14 @@ extension DiskCache {
         }
     }
 
+    /// The same in all folders, for an operator: neither counted nor noted as a use.
+    package func peek(
+        _ key: CacheKey, kind: EntryKind, keyText: String
+    ) async throws(DiskCacheError) -> DiskHit? {
+        guard mayContain(key, kind: kind) else { return nil }
+        return try await onReader { () throws(DiskCacheError) in try self.find(key, kind, keyText, .whole) }
+    }
+
     /// Runs a read on a reader's thread, and counts a failure.
     func onReader<Value: Sendable>(
         _ read: @escaping @Sendable () throws(DiskCacheError) -> Value
@@ -255,7 +263,7 @@ extension DiskCache {
         }
     }
 
-    private func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
+    func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
         writer.enqueue { (writer, batch) throws(DiskCacheError) in
             try writer.discard(id, identity, &batch) ? 1 : 0
         }

@@ -84,8 +84,10 @@ extension DiskCache {
 
     /// Removes all results under a tag, and the links themselves.
     ///
-    /// - Parameter found: called on the writing thread with the links, some at a time, before their entries
-    ///   are removed: no commit under a token that is voided there comes after the removal.
+    /// - Parameters:
+    ///   - tag: the name that the results carry.
+    ///   - found: called on the writing thread with the links, some at a time, before their entries are
+    ///     removed: no commit under a token that is voided there comes after the removal.
     /// - Returns: how many entries were removed.
     package func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void

@@ -174,6 +174,7 @@ package final class DiskCache: Sendable {
     package var statistics: Statistics {
         var all = parts.counters.all
         all.overheadBytes = parts.overheadBytes
+        all.maxBytes = parts.bounds.withLock { $0.maxBytes.bytes }
         (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
         return all
     }

@@ -27,6 +27,7 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
 
     /// Creates an empty blacklist.
     /// - Parameters:
+    ///   - configuration: times and the number of failures.
     ///   - share: how many bytes it may hold.
     ///   - random: a random number from 0 up to 1.
     package init(
@@ -104,9 +105,14 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
         }
     }
 
+    /// The failure remembered for `key`; counts no hit.
+    package func peek(_ key: CacheKey, at now: Int64) -> Remembered? {
+        change { $0.table.entry(for: key, at: now) }
+    }
+
     /// Seconds until the failure of `key` expires; counts no hit.
     package func remaining(of key: CacheKey, at now: Int64) -> Int64? {
-        change { $0.table.entry(for: key, at: now) }.map { $0.end - now }
+        peek(key, at: now).map { $0.end - now }
     }
 
     /// The failures of a source and its results, or all, ordered by expiry; counts no hit.

@@ -83,6 +83,9 @@ package final class PurgeLog: Sendable {
         }
     }
 
+    /// Whether everything, or sources by their URLs' beginning, are being purged: nothing may be stored until that ends.
+    package var isSweeping: Bool { state.withLock { $0.sweeps > 0 } }
+
     private func void(_ key: CacheKey, _ state: inout State) {
         state.count += 1
         state.latest.forget(key)

@@ -20,7 +20,9 @@ package struct TransformPipeline: Sendable {
 
     /// Parses a transform text such as `resize:300x200:cover,round:20`, already percent-decoded.
     ///
-    /// - Parameter limit: the maximum number of operations; beyond it `tooManyOperations`.
+    /// - Parameters:
+    ///   - text: the value of `transform`.
+    ///   - limit: the maximum number of operations; beyond it `tooManyOperations`.
     package init(
         parsing text: String, operationLimit limit: Int = RenderLimits().operations
     ) throws(TransformError) {

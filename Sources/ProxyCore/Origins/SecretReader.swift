@@ -14,6 +14,7 @@ package struct SecretReader: Sendable {
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
     /// - Parameters:
+    ///   - credentialsDirectory: nil where there is none.
     ///   - environment: what AWS' tools would read from it.
     ///   - skipsCredentials: whether credentials are not read, for a check outside the unit.
     package init(

@@ -50,6 +50,9 @@ package struct EvictionRing<Key: Hashable, Value> {
     /// The number of values.
     package var count: Int { places.count }
 
+    /// All keys, in no order.
+    package var keys: some Collection<Key> { places.keys }
+
     /// Hot path: returns the value of `key` and sets its hit bit.
     package mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }

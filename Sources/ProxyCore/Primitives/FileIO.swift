@@ -31,7 +31,11 @@ package enum FileIO {
 
     /// Fills `bytes` from `offset` (preadv2(2)); returns the number of bytes read, which is smaller at the end of the file,
     /// and the error that ended it before, or 0.
-    /// - Parameter flags: those of preadv2, such as RWF_NOWAIT.
+    /// - Parameters:
+    ///   - bytes: the buffer.
+    ///   - descriptor: an open file.
+    ///   - offset: in bytes from the file's beginning.
+    ///   - flags: those of preadv2, such as RWF_NOWAIT.
     package static func fill(
         _ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64, flags: CInt = 0
     ) -> (count: Int, code: CInt) {
@@ -69,7 +73,10 @@ package enum FileIO {
     }
 
     /// Returns a file's whole content.
-    /// - Parameter isRegular: whether it must be a regular file; reading a pipe or a device may block.
+    /// - Parameters:
+    ///   - path: the file's path.
+    ///   - most: beyond it `larger` is thrown.
+    ///   - isRegular: whether it must be a regular file; reading a pipe or a device may block.
     package static func contents(
         of path: String, atMost most: ByteCount, isRegular: Bool = false
     ) throws(ReadError) -> [UInt8] {

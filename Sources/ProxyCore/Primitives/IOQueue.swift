@@ -23,7 +23,11 @@ package final class IOQueue<Failure: Error>: Sendable {
 
     /// Creates a queue that runs at most `maxRunning` jobs at once and holds at most `maxWaiting` waiting
     /// ones.
-    /// - Parameter overloaded: thrown if too much waits already.
+    /// - Parameters:
+    ///   - label: the name of its threads.
+    ///   - maxRunning: jobs at once.
+    ///   - maxWaiting: jobs that wait.
+    ///   - overloaded: thrown if too much waits already.
     package init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
         self.maxWaiting = maxWaiting
         self.overloaded = overloaded

@@ -24,6 +24,7 @@ package struct JSONParser {
     package static let maxDepth = 32
 
     private let bytes: [UInt8]
+    private let notesPositions: Bool
     private var offset = 0
     private var path: [String] = []
     /// How far lines have been counted, so that the positions of all values cost one pass over the text.
@@ -32,7 +33,11 @@ package struct JSONParser {
     package private(set) var positions: [[String]: TextPosition] = [:]
 
     /// Creates a parser of `bytes`, which must be UTF-8; a byte order mark before them is ignored (RFC 8259 §8.1).
-    package init(_ bytes: [UInt8]) {
+    /// - Parameters:
+    ///   - bytes: the whole text.
+    ///   - notesPositions: whether `positions` is filled, which costs more memory than the values.
+    package init(_ bytes: [UInt8], notesPositions: Bool = true) {
+        self.notesPositions = notesPositions
         self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
@@ -48,7 +53,7 @@ package struct JSONParser {
 
     private mutating func parseValue() throws(JSONSyntaxError) -> JSONValue {
         guard path.count <= Self.maxDepth else { throw error("nested deeper than \(Self.maxDepth)") }
-        positions[path] = advancedPosition()
+        if notesPositions { positions[path] = advancedPosition() }
         switch peek() {
         case UInt8(ascii: "{"): return try parseObject()
         case UInt8(ascii: "["): return try parseArray()
@@ -112,15 +117,38 @@ package struct JSONParser {
         return value
     }
 
-    /// A number of JSON: without leading zeros, plus or bare point.
-    private static var number: Regex<Substring> { /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/ }
+    /// Whether a text is a number of JSON: without leading zeros, plus or bare point (RFC 8259 §6).
+    private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
+        var rest = text
+        /// Removes digits; returns how many.
+        func digits() -> Int {
+            let count = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+            rest = rest.dropFirst(count)
+            return count
+        }
+        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        let startsWithZero = rest.first == UInt8(ascii: "0")
+        let whole = digits()
+        guard whole == 1 || whole > 1 && !startsWithZero else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            guard digits() > 0 else { return false }
+        }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest = rest.dropFirst()
+            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+            guard digits() > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    private static let numberBytes = Set("+-.eE0123456789".utf8)
 
     private mutating func parseNumber() throws(JSONSyntaxError) -> JSONValue {
         let start = offset
-        let allowed = Set("+-.eE0123456789".utf8)
-        while let byte = peek(), allowed.contains(byte) { offset += 1 }
+        while let byte = peek(), Self.numberBytes.contains(byte) { offset += 1 }
+        guard Self.isNumber(bytes[start..<offset]) else { throw error("expected a value", at: start) }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
-        guard text.wholeMatch(of: Self.number) != nil else { throw error("expected a value", at: start) }
         if let value = Int(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else {
             throw error("the number is too large", at: start)

@@ -27,6 +27,10 @@ extension JSONValue {
 extension String {
     /// The text as a JSON string, with quotes, backslashes and control characters escaped.
     package var quotedJSON: String {
+        // Most texts are plain.
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+            return "\"\(self)\""
+        }
         var result = "\""
         for scalar in unicodeScalars {
             switch scalar.value {

@@ -16,7 +16,10 @@ package struct SettingTable<Root: Sendable>: Sendable {
     package let rows: [Setting<Root>]
 
     /// A table.
-    /// - Parameter reload: whether a reload takes the settings whose rows do not say so.
+    /// - Parameters:
+    ///   - about: what the settings are about, in a sentence.
+    ///   - reload: whether a reload takes the settings whose rows do not say so.
+    ///   - rows: a row a setting.
     package init(
         _ about: String, reload: SettingReload = .takes,
         @SettingTableBuilder<Root> _ rows: () -> [Setting<Root>]

@@ -10,6 +10,7 @@ package struct TextPieces: Sequence, IteratorProtocol {
     private var offset: Int
 
     /// - Parameters:
+    ///   - text: what is divided.
     ///   - separator: an ASCII character.
     ///   - offset: the offset of the text's first byte.
     package init(of text: Substring, at separator: UInt8, from offset: Int = 0) {

@@ -119,7 +119,9 @@ package struct JobQueue<Job> {
     // MARK: - Turns
 
     /// Removes the job whose turn it is; it counts as running from then on.
-    /// - Parameter admitsExpensive: whether jobs that are known to be much work have a turn.
+    /// - Parameters:
+    ///   - now: the time, by which running jobs have used their share.
+    ///   - admitsExpensive: whether jobs that are known to be much work have a turn.
     package mutating func takeNext(at now: ContinuousClock.Instant, admitsExpensive: Bool = true) -> Job? {
         let spent = timeOfRunning(at: now)
         var best: (index: Int, priority: FetchPriority, use: Use)?

@@ -390,10 +390,10 @@ struct PoolState {
         statistics.idle = slots.count { $0.phase == .idle || $0.phase == .waking }
         statistics.busy = slots.count { $0.phase == .busy }
         statistics.starting = slots.count { $0.phase == .down }
-        statistics.queueDepth = waiting.count
+        (statistics.queueDepth, statistics.maxQueueDepth) = (waiting.count, depth)
         statistics.background = background.waiting == nil && background.running == nil ? 0 : 1
         statistics.restarts = restarts
-        statistics.memoryInUse = memory.sum
+        (statistics.memoryInUse, statistics.maxMemory) = (memory.sum, memory.total)
         statistics.processIdentifiers = slots.compactMap(\.pid)
         return statistics
     }

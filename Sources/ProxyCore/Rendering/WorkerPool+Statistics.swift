@@ -13,10 +13,14 @@ extension WorkerPool {
         package var starting = 0
         /// Jobs that wait for a worker.
         package var queueDepth = 0
+        /// The maximum of `queueDepth`.
+        package var maxQueueDepth = 0
         /// Jobs that no client waits for: one that waits until workers have nothing else to do, or runs.
         package var background = 0
         /// The estimated memory of the running jobs' pixels, in bytes.
         package var memoryInUse = 0
+        /// The maximum of `memoryInUse`, but for a job that needs more alone; `Int.max` without a bound.
+        package var maxMemory = Int.max
         /// Workers that were replaced, by reason.
         package var restarts: [RestartReason: Int] = [:]
         /// The process ids of the running workers.

@@ -26,7 +26,9 @@ package struct AcceptClass: Sendable, Hashable {
     /// refuses.
     ///
     /// Ranges such as `image/*` name no format. Skips a malformed member. Does not allocate.
-    /// - Parameter candidates: the automatic formats by rank, at most eight.
+    /// - Parameters:
+    ///   - bytes: the value of `Accept`, its lines joined.
+    ///   - candidates: the automatic formats by rank, at most eight.
     package init(accept bytes: UnsafeRawBufferPointer, candidates: AutomaticFormats) {
         var qualities = InlineArray<8, Int>(repeating: 0)
         var members = unsafe MediaRanges(bytes)

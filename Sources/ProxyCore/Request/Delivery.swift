@@ -19,6 +19,8 @@ package struct Delivery: Sendable, Hashable {
     package var isDownload = false
     /// The configured image that is served if the source fails.
     package var placeholder: String?
+    /// The preset that the request names.
+    package var preset: String?
     /// When the URL expires, in seconds since 1970.
     package var expires: Int64?
 

@@ -22,7 +22,7 @@ struct ImageParameters {
     var quality: Int?
     /// Qualities of single formats, in place of the configured ones.
     var qualities: [ImageFormat: Int] = [:]
-    /// Formats of sources that are sent as they are unless a format is wanted.
+    /// Formats of sources that are sent as they are unless another format is named.
     var skipped: [ImageFormat] = []
     var isLossless: Bool?
     var isProgressive: Bool?
@@ -131,6 +131,11 @@ struct ImageParameters {
             || animation != nil || maxBytes != nil
     }
 
+    /// Whether the request, and not its preset, wants a source beyond the limits shrunk.
+    var isShrunkForClient: Bool {
+        delivery.options.contains(.scaleDownLarge) && !presetDelivery.options.contains(.scaleDownLarge)
+    }
+
     /// The parameters of a request that names none.
     init(buckets: Buckets) {
         self.buckets = buckets
@@ -173,17 +178,18 @@ struct ImageParameters {
 
     /// Names of formats, each once.
     static func formats(
-        _ name: String, _ value: Substring, separator: Character
+        _ name: String, _ value: Substring, separator: Character,
+        among allowed: [ImageFormat] = ImageFormat.allCases
     ) throws(ImageRequestError) -> [ImageFormat] {
         var formats: [ImageFormat] = []
         for text in value.split(separator: separator, omittingEmptySubsequences: false) {
             guard let format = ImageFormat(rawValue: text == "jpg" ? "jpeg" : String(text)),
-                !formats.contains(format)
+                allowed.contains(format), !formats.contains(format)
             else {
                 throw .invalidParameter(
                     name: name, position: 0,
-                    reason: "'\(text.excerpt)' is no format, or there twice; formats are "
-                        + ImageFormat.allCases.map(\.rawValue).joined(separator: ", "))
+                    reason: "'\(text.excerpt)' is no format here, or there twice; formats are "
+                        + allowed.map(\.rawValue).joined(separator: ", "))
             }
             formats.append(format)
         }

@@ -103,6 +103,15 @@ package struct ImageRequest: Sendable {
         "source " + (rule?.keyText(of: source) ?? source.normalized)
     }
 
+    /// What a key's text begins with, before the source's URL.
+    private static let starts = ["result \(engineVersion)\nsource ", "untouched source ", "source "]
+
+    /// The source's URL in the text of a key, as the source's rule filters it; nil where it is no such text.
+    package static func source(inKeyText text: String) -> Substring? {
+        guard let start = starts.first(where: text.hasPrefix) else { return nil }
+        return Substring(text.utf8.dropFirst(start.utf8.count).prefix { $0 != UInt8(ascii: "\n") })
+    }
+
     /// One line for each value that affects the bytes; limits only decide whether there is a result.
     private static func keyText(of plan: RenderPlan, source: String) -> String {
         let format =

@@ -18,6 +18,10 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     case sourceAmbiguous
     /// The target has no signature, and needs one.
     case signatureRequired
+    /// Another proxy's URL has no signature, and needs one.
+    case foreignSignatureRequired
+    /// The request brings a picture, and neither a signature nor the settings allow that.
+    case uploadForbidden
     /// The target's signature was made with none of the keys, or over something else; or there is no key.
     case signatureMismatch(hasKeys: Bool)
     /// The option, or parameter, needs a signed URL.
@@ -34,4 +38,6 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     case foreignSignature(reason: String)
     /// There is nothing at a path below the prefix of another proxy's URLs.
     case notFound(reason: String)
+    /// An error about the source, and what was read as that.
+    indirect case ofSource(ImageRequestError, String)
 }

@@ -31,6 +31,8 @@ extension ImageRequestParser {
         }
         plan.keepsAlpha = parameters.format == Self.sourceWithAlpha
         plan.skipped = parameters.skipped
+        // What has another format than the named one is written in that.
+        if case .explicit(let format) = plan.format { plan.skipped.removeAll { $0 != format } }
         plan.isLossless = parameters.isLossless ?? false
         guard !plan.isLossless || parameters.maxBytes == nil else {
             throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
@@ -133,14 +135,13 @@ extension ImageRequestParser {
         case "source", Self.sourceWithAlpha: return .source
         case let name? where name.hasPrefix(Self.automatic):
             let wanted = try ImageParameters.formats(
-                "format", name.dropFirst(Self.automatic.count), separator: "+")
+                "format", name.dropFirst(Self.automatic.count), separator: "+", among: writable)
             let accepted = accept().formats
             return .automatic(wanted.filter(accepted.contains))
         case let name?:
-            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
-                let allowed =
-                    ["auto", "source", Self.sourceWithAlpha]
-                    + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), writable.contains(format)
+            else {
+                let allowed = ["auto", "source", Self.sourceWithAlpha] + writable.map(\.rawValue)
                 let hint = name == ImageFormat.jxl.rawValue ? "; jxl only where formats.decode names it" : ""
                 throw .invalidParameter(
                     name: "format", position: 0,
@@ -150,5 +151,7 @@ extension ImageRequestParser {
         }
     }
 
-    private func isWritable(_ format: ImageFormat) -> Bool { format.isWritable(decoding: formats.decode) }
+    private var writable: [ImageFormat] {
+        ImageFormat.allCases.filter { $0.isWritable(decoding: formats.decode) }
+    }
 }

@@ -64,6 +64,7 @@ package final class ImageRequestParser: Sendable {
     /// The signature is checked before anything is read, the time before anything is looked at.
     ///
     /// - Parameters:
+    ///   - target: as the request line has it.
     ///   - now: seconds since 1970.
     ///   - dpr: the client's word on its screen, for `dpr=auto`; nil where none counts.
     ///   - accept: called once, only when the format is chosen by `Accept`.
@@ -98,7 +99,7 @@ package final class ImageRequestParser: Sendable {
         translated query: QueryString, isSigned: Bool, at now: Int64, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        guard isSigned || !policy.signatures.isRequired else { throw .signatureRequired }
+        guard isSigned || !policy.signatures.isRequired else { throw .foreignSignatureRequired }
         return try parse(query: query, isSigned: isSigned, at: now, dpr: dpr, accept: accept)
     }
 
@@ -157,7 +158,7 @@ package final class ImageRequestParser: Sendable {
             throw .invalidParameter(
                 name: "url", position: 0, reason: "only without a body, which is the picture")
         }
-        guard isSigned || policy.allowsUploads else { throw .signatureRequired }
+        guard isSigned || policy.allowsUploads else { throw .uploadForbidden }
         return upload
     }
 
@@ -175,7 +176,8 @@ package final class ImageRequestParser: Sendable {
         }
         request.delivery = parameters.delivery
         request.mayGoFirst = mayGoFirst(isSigned)
-        request.workLimit = isSigned || isShapedByOperator(parameters) ? nil : limits.unsignedWork
+        let isShapedByOperator = parameters.isShapedByPreset && !parameters.isShrunkForClient
+        request.workLimit = isSigned || isShapedByOperator ? nil : limits.unsignedWork
         // The operator's options need no signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
         return request
@@ -192,7 +194,7 @@ package final class ImageRequestParser: Sendable {
     package func parseInformation(
         translated query: QueryString, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> ImageRequest {
-        guard isSigned || !policy.signatures.isRequired else { throw .signatureRequired }
+        guard isSigned || !policy.signatures.isRequired else { throw .foreignSignatureRequired }
         let informative = query.items.filter { Self.informative.contains($0.name) }
         return try parseInformation(QueryString(items: informative), isSigned: isSigned, at: now)
     }
@@ -268,7 +270,9 @@ package final class ImageRequestParser: Sendable {
     }
 
     /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
-    /// - Parameter followsHints: whether clients' screens count.
+    /// - Parameters:
+    ///   - preset: as the settings have it.
+    ///   - followsHints: whether clients' screens count.
     package func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
         var parameters = ImageParameters(buckets: policy.buckets)
         var problems: [ImageRequestError] = []
@@ -309,12 +313,14 @@ package final class ImageRequestParser: Sendable {
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
                 throw .invalidParameter(
-                    name: "preset", position: 0, reason: "there is no preset '\(name.excerpt)'")
+                    name: "preset", position: 0,
+                    reason: "there is no preset '\(name.excerpt)' in the setting presets")
             }
             try apply(preset, to: &parameters)
             parameters.presetDelivery = parameters.delivery
             parameters.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
             parameters.presetNames = Set(preset.parameters.keys)
+            parameters.delivery.preset = name
         } else if policy.onlyPresets {
             throw .missingParameter("preset")
         }
@@ -334,6 +340,9 @@ package final class ImageRequestParser: Sendable {
             }
             try read(&parameters, item.value)
             parameters.presetNames.remove(item.name)
+        }
+        if policy.onlyPresets, parameters.isShrunkForClient {
+            throw .presetRequired("options=scale-down-large")
         }
         return parameters
     }
@@ -357,14 +366,6 @@ package final class ImageRequestParser: Sendable {
             throw .unknownParameter(name: name, hint: ForeignParameter.hint(for: name))
         }
         try read(&parameters, value)
-    }
-
-    /// Whether a preset alone determines what is made of the source.
-    private func isShapedByOperator(_ parameters: ImageParameters) -> Bool {
-        let isShrunkForClient =
-            parameters.delivery.options.contains(.scaleDownLarge)
-            && !parameters.presetDelivery.options.contains(.scaleDownLarge)
-        return parameters.isShapedByPreset && !isShrunkForClient
     }
 
     private func checkOptions(of parameters: ImageParameters) throws(ImageRequestError) {

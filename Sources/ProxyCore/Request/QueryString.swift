@@ -34,8 +34,10 @@ package struct QueryString: Sendable {
     ///
     /// O(n), because only `maxItems` names are compared with each other.
     ///
-    /// - Parameter isKnown: whether there is a parameter with this name; an unknown one may have an empty
-    ///   value, so that the error is about its name.
+    /// - Parameters:
+    ///   - bytes: names and values, percent-encoded.
+    ///   - isKnown: whether there is a parameter with this name; an unknown one may have an empty value, so
+    ///     that the error is about its name.
     /// - Throws: `.invalidParameter` for a malformed escape, a value that is empty or invalid UTF-8, a
     ///   repeated name, or more than `maxItems`.
     package init(

@@ -40,7 +40,9 @@ package final class RateLimiter<Client: Hashable & Sendable>: Sendable {
 
     /// Hot path: counts a request if the client may send it now. Takes one lock; allocates only for new
     /// clients.
-    /// - Parameter now: nanoseconds of a monotonic clock.
+    /// - Parameters:
+    ///   - client: whose request it is.
+    ///   - now: nanoseconds of a monotonic clock.
     package func admit(_ client: Client, at now: Int64) -> Verdict {
         let shard = shards[Int(UInt(bitPattern: client.hashValue) % UInt(Self.shardCount))]
         return shard.clients.withLock { ring in

@@ -21,7 +21,9 @@ package struct SignaturePolicy: Sendable {
     /// No keys: nothing needs a signature, and none is accepted.
     package static let none = SignaturePolicy(keys: [], isRequired: false)
 
-    /// - Parameter keys: raw bytes, each at least `minKeyBytes` long; several for rotation.
+    /// - Parameters:
+    ///   - keys: raw bytes, each at least `minKeyBytes` long; several for rotation.
+    ///   - isRequired: whether an unsigned request is refused, if there are keys.
     package init(keys: [[UInt8]], isRequired: Bool) {
         self.keys = keys.map { SymmetricKey(data: $0) }
         self.isRequired = isRequired && !keys.isEmpty

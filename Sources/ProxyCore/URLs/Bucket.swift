@@ -48,7 +48,11 @@ package struct Bucket: Sendable, Hashable {
     }
 
     /// Creates a bucket.
-    /// - Parameter endpoint: without a query.
+    /// - Parameters:
+    ///   - store: whose interface it has.
+    ///   - name: nil where the endpoint names it.
+    ///   - endpoint: without a query.
+    ///   - isPathStyle: whether its name stands in the path, not in the host.
     package init(
         store: Store, name: String?, endpoint: SourceURL, isPathStyle: Bool
     ) throws(Invalid) {

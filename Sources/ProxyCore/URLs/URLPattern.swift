@@ -35,6 +35,9 @@ package struct URLPattern: Sendable, Hashable {
         loosePath = URLPath.loose(parts.path)
     }
 
+    /// Whether it matches no path but `/`.
+    package var isRootAlone: Bool { parts.path == [UInt8(ascii: "/")] }
+
     /// Whether the pattern matches a URL as it is spelt.
     ///
     /// A caller that permits something to a matching URL has to check `hidesDotSegment` first.

@@ -50,6 +50,8 @@ extension DiskCache {
         package var tally = DiskTally()
         /// Bytes of the disk that the index, the folders and other files take in addition to the entries.
         package var overheadBytes: Int64 = 0
+        /// The maximum of the entries' bytes and these together: `cache.disk.maxBytes`.
+        package var maxBytes = 0
         /// Whether all that was on disk at the start has been counted.
         package var isComplete = false
         /// Whether the folder is or was scanned, because the index might not know all files at the start.

@@ -32,23 +32,33 @@ final class DiskFolder: Sendable {
     /// - Parameter creates: whether it is created, readable by its owner alone, if it does not exist.
     init(path: String, creates: Bool = true) throws(DiskCacheError) {
         self.path = path
-        if creates { try Self.create(path) }
+        let refusal = creates ? try Self.create(path) : nil
         let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw DiskCacheError("open \(path)", code: errno) }
+        guard descriptor >= 0 else {
+            let code = errno
+            let error = DiskCacheError("open \(path)", code: code)
+            throw code == ENOENT ? refusal ?? error : error
+        }
         root = OwnedDescriptor(owning: descriptor)
     }
 
-    private static func create(_ path: String) throws(DiskCacheError) {
+    /// - Returns: why the first folder that can't be created is refused; the error, if the last one is missing.
+    private static func create(_ path: String) throws(DiskCacheError) -> DiskCacheError? {
+        var refusal: DiskCacheError?
         var partial = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             partial += part + "/"
             guard unsafe mkdir(partial, privateMode) < 0, errno != EEXIST else { continue }
             // A folder above may be one that is not writable; what counts is whether the tier's folder
             // exists.
-            guard errno == EACCES || errno == EROFS || errno == EPERM else {
-                throw DiskCacheError("mkdir \(partial)", code: errno)
+            let code = errno
+            let error = DiskCacheError("mkdir \(partial)", code: code)
+            guard [EACCES, EROFS, EPERM].contains(code) || code == ENOENT && refusal != nil else {
+                throw error
             }
+            refusal = refusal ?? error
         }
+        return refusal
     }
 
     // MARK: - Reading

@@ -119,6 +119,40 @@ extension DiskIndex {
         try entries("WHERE sourceLow = \(key.lowBits) AND sourceHigh = \(key.highBits) LIMIT \(limit)")
     }
 
+    /// Entries by their rows' numbers, from the one after `row` on.
+    func entries(
+        after row: Int64, limit: Int
+    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
+        try numberedEntries("WHERE id > ? ORDER BY id LIMIT ?", [row, limit])
+    }
+
+    /// The same of those whose source is not on record.
+    func entriesWithoutRecord(
+        after row: Int64, limit: Int
+    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
+        let condition = """
+            WHERE id > ? AND NOT EXISTS (
+                SELECT 1 FROM source
+                WHERE source.low = entry.sourceLow AND source.high = entry.sourceHigh)
+            ORDER BY id LIMIT ?
+            """
+        return try numberedEntries(condition, [row, limit])
+    }
+
+    private func numberedEntries(
+        _ condition: String, _ arguments: StatementArguments
+    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
+        let sql = "SELECT \(IndexEntry.columns), id FROM entry \(condition)"
+        return try translating {
+            try pool.read { db in
+                try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
+                    guard let id = Int64.fromDatabaseValue(row["id"]) else { throw Row.altered }
+                    return (id, try IndexEntry(row))
+                }
+            }
+        }
+    }
+
     private func entries(_ condition: String) throws(DiskCacheError) -> [IndexEntry] {
         let sql = "SELECT \(IndexEntry.columns) FROM entry \(condition)"
         return try translating {

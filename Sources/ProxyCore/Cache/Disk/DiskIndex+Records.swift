@@ -30,6 +30,23 @@ extension DiskIndex {
         return record
     }
 
+    /// The sources on record by their rows' numbers, from the one after `row` on.
+    func sources(
+        after row: Int64, limit: Int
+    ) throws(DiskCacheError) -> [(row: Int64, key: CacheKey, keyText: String)] {
+        let sql = "SELECT id, high, low, keyText FROM source WHERE id > ? ORDER BY id LIMIT ?"
+        return try translating {
+            try pool.read { db in
+                try Row.fetchAll(db, sql: sql, arguments: [row, limit]).map { row in
+                    guard let id = Int64.fromDatabaseValue(row[0]),
+                        let text = String.fromDatabaseValue(row[3])
+                    else { throw Row.altered }
+                    return (id, try row.key(at: 1), text)
+                }
+            }
+        }
+    }
+
     /// Stores a record in place of an earlier one; an equal one stays.
     func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws {
         guard try self.record(for: record.key, db) != record else {

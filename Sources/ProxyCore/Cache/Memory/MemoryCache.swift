@@ -145,6 +145,12 @@ package final class MemoryCache: Sendable {
         }
     }
 
+    /// Removes the entries of each source one of whose entries `isRemoved`, and returns how many; one lock a shard.
+    @discardableResult
+    package func removeAll(where isRemoved: (MemoryEntry) -> Bool) -> Int {
+        shards.reduce(0) { sum, shard in sum + change(shard) { $0.removeAll(where: isRemoved) }.count }
+    }
+
     /// Removes a source's own bytes, under whatever key, and returns how many entries that were.
     package func removeOriginals(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in

@@ -108,6 +108,16 @@ struct MemoryShard: Sendable {
         return removed
     }
 
+    /// Removes the entries of each source whose first entry `isRemoved`, and returns them.
+    mutating func removeAll(where isRemoved: (MemoryEntry) -> Bool) -> [MemoryEntry] {
+        let sources = keysBySource.filter { _, keys in
+            keys.first.flatMap { ring.peek($0) }.map(isRemoved) ?? false
+        }
+        // Evicted entries that are in use: none of them comes back.
+        weakEntries.removeAll()
+        return sources.keys.flatMap { removeAll(ofSource: $0) }
+    }
+
     /// Entries of a source, at most `limit`.
     func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
         (keysBySource[source] ?? []).prefix(limit).compactMap { ring.peek($0) }

@@ -16,7 +16,8 @@ package struct Resize: ImageTransforming {
     private static let mode = TransformParameter(
         "mode", .word(["fit", "cover", "crop", "auto", "outside", "fill"]), .value(.word("fit")),
         "fit stays inside, cover fills and cuts, crop does so but leaves a side alone on which the picture is too small, "
-            + "auto is crop where picture and size are both landscape or both portrait and else fit, "
+            + "auto is crop where picture and size are both portrait or both landscape, as which a square counts, and else "
+            + "fit, "
             + "outside covers without cutting, fill stretches.")
     private static let enlarge = TransformParameter(
         "enlarge", .word(["0", "1", "partly"]), .value(.word("0")),
@@ -133,7 +134,9 @@ package struct Resize: ImageTransforming {
 
     /// Decides the steps for a picture of `source`.
     ///
-    /// - Parameter first: the picture's size before all operations, if another.
+    /// - Parameters:
+    ///   - source: the picture's size before this operation.
+    ///   - first: the picture's size before all operations, if another.
     package func plan(for source: PixelSize, first: PixelSize? = nil) -> Plan {
         let limited = boundsWanted ? wanted?.bounded(by: first ?? source) : wanted
         let wanted = swaps ? limited?.swapped(for: source) : limited
