@@ -60,7 +60,11 @@ public struct RawHTTPClient: Sendable {
             guard bound == 0 else { throw Failure(description: "bind \(source): \(errno)") }
         }
         let connected = Self.withAddress(0x7F00_0001, port) { connect(descriptor, $0, $1) }
-        guard connected == 0 else { throw Failure(description: "connect \(port): \(errno)") }
+        guard connected == 0 else {
+            let code = errno
+            line.close()
+            throw Failure(description: "connect \(port): \(code)")
+        }
         limitPatience()
     }
 
@@ -182,7 +186,9 @@ public struct RawHTTPClient: Sendable {
         }
         let fields = lines.dropFirst().map { line in
             let colon = line.firstIndex(of: ":") ?? line.endIndex
-            return (name: String(line[..<colon]), value: String(line[colon...].dropFirst(2)))
+            // The space is optional (RFC 9112 §5).
+            let value = line[colon...].dropFirst().drop { $0 == " " }
+            return (name: String(line[..<colon]), value: String(value))
         }
         return Answer(status: status, fields: fields, body: [])
     }

@@ -41,6 +41,18 @@ public final class TemporaryDirectory: Sendable {
         try Data(bytes).write(to: URL(fileURLWithPath: file))
     }
 
+    /// Writes a program, such as a script.
+    ///
+    /// Another process makes the copy that can be executed: a file that this one has open for writing is open in
+    /// every process that it starts meanwhile, too, and can't be executed then (ETXTBSY).
+    public func writeProgram(_ text: String, to name: String) async throws {
+        try write(Array(text.utf8), to: name + ".text")
+        defer { unlink(path + "/" + name + ".text") }
+        let copied = try await OtherProgram.run(
+            "/usr/bin/install", ["-m", "755", path + "/" + name + ".text", path + "/" + name])
+        guard copied.code == 0 else { throw DaemonProcess.Failure(description: copied.errors) }
+    }
+
     /// Removes a file or folder.
     public func remove(_ name: String) throws {
         try FileManager.default.removeItem(atPath: path + "/" + name)

@@ -11,7 +11,7 @@ struct HostTests {
         #expect(HeadReading("GET / HTTP/1.1\r\n\r\n").error == .missingHost)
         #expect(HeadReading("GET http://a/ HTTP/1.1\r\n\r\n").error == .missingHost)
         #expect(RequestError.missingHost.status == 400)
-        #expect(RequestError.missingHost.detail?.contains("Host") == true)
+        #expect(RequestError.missingHost.detail()?.contains("Host") == true)
         #expect(HeadReading("GET / HTTP/1.0\r\n\r\n").framing != nil)
     }
 

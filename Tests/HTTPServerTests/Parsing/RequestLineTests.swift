@@ -106,7 +106,7 @@ struct RequestLineTests {
         arguments: ["/a b", "/\u{E9}"])
     func unencodedTargets(target: String) throws {
         let error = try #require(HeadReading(head(target: target)).error)
-        let answer = ServerProblem.response(error.status, detail: error.detail)
+        let answer = ServerProblem.response(error.status, detail: error.detail())
 
         guard case .bytes(let bytes) = answer.body else {
             return #expect(Bool(false), "the answer has no body")

@@ -55,6 +55,18 @@ struct ConfigurationLoaderTests {
     }
 
     @Test(
+        "YAML is recognized, and the error says how to turn it into JSON; a byte order mark is no error",
+        arguments: [
+            "listen:\n  - 127.0.0.1:1\n", "---\nlisten: []\n", "# settings\ncache: {}\n",
+        ])
+    func yaml(text: String) throws {
+        let problem = try #require(problems(text).first)
+        #expect(problem.hasPrefix("c.json:") && problem.contains("yq -o=json"))
+        #expect(problems("\u{FEFF}{}").isEmpty)
+        #expect(problems("{listen: 1}").first?.contains("YAML") == false)
+    }
+
+    @Test(
         "An invalid origin rule is named by its index, and its content is not shown"
     )
     func originRules() throws {

@@ -45,6 +45,8 @@ struct BrokenStreamingTests {
             return try clients.map { try $0.receiveAll() }
         }
         let again = try await proxy.get(target)
+        let failures = #"imageproxyd_http_failures_total{route="img",cause="origin"}"#
+        #expect(try await proxy.metric(failures) == 2)
         proxy.daemon.send(signal: SIGTERM)
         #expect(try await proxy.daemon.exitCode() == 0)
 

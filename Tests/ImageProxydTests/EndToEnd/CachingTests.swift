@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -30,6 +31,34 @@ struct CachingTests {
 
         #expect(again["Cache-Status"]?.hasSuffix("; detail=memory") == true)
         #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test(
+        "The line of a hit in memory names the source as log.url says, also of a 304 and of a stale picture",
+        arguments: [
+            ("none", ""), ("host", " url_host=127.0.0.1 url_port=PORT"),
+            ("full", " url_host=127.0.0.1 url_port=PORT url=\"http://127.0.0.1:PORT/a.jpg?token=***&w=9\""),
+        ])
+    func loggedHits(level: String, said: String) async throws {
+        let proxy = try await Proxy(settings: "\"log\": {\"url\": \"\(level)\"}")
+        proxy.origin.route("/a.jpg", photo("max-age=600"))
+        proxy.origin.route("/b.jpg", photo("max-age=60, stale-while-revalidate=600", age: 100))
+        let target = proxy.target("/a.jpg?token=hush&w=9", Self.resize)
+        _ = try await proxy.get(target)
+        let known = try await proxy.get(target)
+        let same = try await proxy.get(target, "If-None-Match: \(known["ETag"] ?? "")")
+        for _ in 0..<2 { _ = try await proxy.get(proxy.target("/b.jpg")) }
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        let text = said.replacing("PORT", with: "\(proxy.origin.port)")
+        let ofMemory = lines.filter { $0.contains(" cache=memory ") }
+        #expect(same.status == 304 && ofMemory.contains { $0.contains(" status=304 ") }, "\(lines)")
+        #expect(ofMemory.count == 2 && ofMemory.allSatisfy { $0.hasSuffix(text) }, "\(lines)")
+        let stale = lines.filter { $0.contains(" cache=stale ") }
+        #expect(stale.count == 1 && stale.allSatisfy { $0.contains("url_host=") != text.isEmpty }, "\(lines)")
+        #expect(!lines.contains { $0.contains("hush") })
     }
 
     @Test(

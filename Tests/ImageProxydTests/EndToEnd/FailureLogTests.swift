@@ -48,6 +48,22 @@ struct FailureLogTests {
         #expect(lines[2].contains("problem=tls_failed reason=\"SSL certificate problem: "))
     }
 
+    @Test("The families of the addresses that were tried, and the redirects that were followed, are logged")
+    func way() async throws {
+        let closed = try ClosedPort()
+
+        let lines = try await log { proxy in
+            proxy.origin.route("/a.jpg", .redirect(to: "/b.jpg"))
+            proxy.origin.route("/b.jpg", .redirect(to: "/c.jpg"))
+            proxy.origin.route("/c.jpg", .body(Fixtures.photo))
+            return [proxy.target("/a.jpg", "transform=resize:9x"), target(closed.url("/a.jpg"))]
+        }
+
+        try #require(lines.count == 2)
+        #expect(lines[0].hasSuffix(" address_family=ipv4 redirects=2"))
+        #expect(lines[1].contains(" address_family=ipv4") && !lines[1].contains("redirects="))
+    }
+
     @Test("The line contains the origin's status, and the failed target of a redirect")
     func statusAndHop() async throws {
         let closed = try ClosedPort()
@@ -136,6 +152,34 @@ struct FailureLogTests {
             #expect(lines.contains { $0.contains(text) && $0.contains("problem=") }, "\(text) in \(lines)")
         }
         #expect(lines.count { $0.contains("problem=not_found") } == 2, "\(lines)")
+    }
+
+    @Test("A body beyond the limit is logged with the request's path and route, and the setting")
+    func largeBody() async throws {
+        let proxy = try await Proxy(settings: #""http": {"maxBodyBytes": "1KiB"}"#)
+        let body = [UInt8](repeating: 0x61, count: 2_000)
+        let chunked = Array("7d0\r\n".utf8) + body
+        let answers = [
+            try await proxy.send(body, to: "/img?a=b"), try await proxy.send(body, to: "/elsewhere?a=b"),
+            try await proxy.sendChunked(chunked, to: "/img"),
+            try await proxy.send(body, to: "/img", byAdmin: true),
+        ]
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        #expect(answers.map(\.status) == [413, 413, 413, 413])
+        #expect(lines.count == 4)
+        for (place, count) in [
+            ("path=/img route=img", 2), ("path=/elsewhere route=other", 1), ("path=/img route=admin", 1),
+        ] {
+            let fitting = lines.filter { $0.contains(" \(place) status=413 ") }
+            #expect(fitting.count == count, "\(lines)")
+            #expect(
+                fitting.allSatisfy {
+                    $0.contains("problem=content_too_large reason=\"the body may have at most 1024 bytes")
+                }, "\(lines)")
+        }
     }
 
     @Test("A failure beyond a limit says the setting and the numbers, to the client and in the log")

@@ -121,5 +121,5 @@ struct LifetimeTests {
         #expect(proxy.origin.count("/missing") == 1)
     }
 
-    private static let joined = "imageproxyd_coalesced_requests_total{flight=\"fetch\"}"
+    private static let joined = "imageproxyd_coalesced_requests_total{task=\"fetch\"}"
 }

@@ -185,9 +185,11 @@ struct OptionTests {
 
         let preset = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&filename=a.png"))
         let shaped = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&quality=10"))
+        let shrunk = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&options=scale-down-large"))
         let bare = try await proxy.get(proxy.target("/a.jpg"))
 
         #expect(preset.pngSize == [30, 20])
+        #expect(shrunk.status == 403 && shrunk.code == "option_forbidden")
         #expect(shaped.status == 403 && shaped.code == "option_forbidden")
         #expect(shaped.text.contains("security.onlyPresets"))
         #expect(bare.status == 400 && bare.code == "missing_parameter")

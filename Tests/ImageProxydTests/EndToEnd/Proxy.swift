@@ -94,6 +94,11 @@ final class Proxy: Sendable {
     func administer(
         _ method: String, _ target: String, _ lines: String...
     ) async throws -> RawHTTPClient.Answer {
+        try await administer(method, target, lines: lines)
+    }
+
+    func administer(_ method: String, _ target: String, lines: [String]) async throws -> RawHTTPClient.Answer
+    {
         try await ask(method, target, lines: lines, at: folder.path + "/cache/admin.sock")
     }
 
@@ -141,22 +146,45 @@ final class Proxy: Sendable {
         }
     }
 
+    /// There is no metric of this name, or it has other labels: a test would wait for it without end.
+    private struct UnknownMetric: Error {
+        let name: String
+    }
+
     /// A sample of the metrics by its exact name and labels; 0 if it is missing.
     func metric(_ name: String) async throws -> Double {
         let lines = try await get("/metrics").text.split(separator: "\n")
-        return lines.first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0
+        if let line = lines.first(where: { $0.hasPrefix(name + " ") }) {
+            return Double(line.dropFirst(name.count + 1)) ?? 0
+        }
+        let family = name.prefix { $0 != "{" }
+        let sample = lines.first { $0.hasPrefix(family + "{") || $0.hasPrefix(family + " ") }
+        let isKnown =
+            sample.map { Self.labels(of: $0) == Self.labels(of: name) }
+            ?? lines.contains { $0.hasPrefix("# TYPE \(family) ") }
+        guard isKnown else { throw UnknownMetric(name: name) }
+        return 0
+    }
+
+    private static func labels(of sample: some StringProtocol) -> [String] {
+        String(sample).matches(of: /([a-z_]+)="/).map { String($0.1) }
     }
 }
 
 extension RawHTTPClient.Answer {
     /// Width and height of a PNG, from its first chunk.
-    var pngSize: [Int]? {
-        guard body.starts(with: [0x89, 0x50, 0x4E, 0x47]), body.count > 24 else { return nil }
-        return [16, 20].map { start in body[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) } }
-    }
+    var pngSize: [Int]? { RawHTTPClient.pngSize(body) }
 
     /// The `code` of a problem document.
     var code: String? {
         text.split(separator: "\"code\":\"").dropFirst().first.map { String($0.prefix { $0 != "\"" }) }
+    }
+}
+
+extension RawHTTPClient {
+    /// Width and height of a PNG, from its first chunk; nil if it is none.
+    static func pngSize(_ body: [UInt8]) -> [Int]? {
+        guard body.starts(with: [0x89, 0x50, 0x4E, 0x47]), body.count > 24 else { return nil }
+        return [16, 20].map { start in body[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) } }
     }
 }

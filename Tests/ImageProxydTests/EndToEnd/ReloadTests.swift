@@ -236,6 +236,6 @@ struct ReloadTests {
 
         let lines = try await proxy.get("/metrics").text.split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("imageproxyd_host_breakers_open ") } == 1)
-        #expect(lines.count { $0.hasPrefix("imageproxyd_flights{flight=\"fetch\"}") } == 1)
+        #expect(lines.count { $0.hasPrefix("imageproxyd_tasks{task=\"fetch\"}") } == 1)
     }
 }

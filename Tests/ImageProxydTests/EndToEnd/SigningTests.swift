@@ -166,9 +166,8 @@ struct SigningTests {
         arguments: [
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg", nil), ("/info?url=http%3A%2F%2Fa%2Fb.jpg", nil),
             ("/img?url=http://a/b?c=1&d=2", "'d' is no parameter"),
-            ("/img?transform=flip", "'url' is required"),
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
-            ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
+            ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "what can be signed is at /img"),
             ("/img?url=http%3A%2F%2Fa%2Fbä", "position 27: this character must be percent-encoded"),
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "the time of its parameter 'expires' has passed"),
             ("/info?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "the time of its parameter 'expires' has passed"),
@@ -183,7 +182,7 @@ struct SigningTests {
         #expect(outcome.code == 0)
         #expect(outcome.output == SignaturePolicy.sign(target, with: Self.key) + "\n")
         if let warning {
-            #expect(outcome.errors.hasPrefix("warning: the daemon would refuse this: "))
+            #expect(outcome.errors.hasPrefix("warning: with these settings the daemon would refuse this: "))
             #expect(outcome.errors.contains(warning), "\(outcome.errors)")
         } else {
             #expect(outcome.errors.isEmpty, "\(outcome.errors)")
@@ -191,9 +190,37 @@ struct SigningTests {
     }
 
     @Test(
+        "sign signs a target without a source, which is one for uploads, and notes that",
+        arguments: [
+            ("/img?transform=flip:h", "note: without 'url'"), ("/info", "note: without 'url'"),
+            ("/info?", "note: without 'url'"), ("/img", "note: without 'url'"),
+            ("/img?transform=blr", "did you mean 'blur'?"),
+        ])
+    func uploads(target: String, remark: String) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key, to: "key")
+
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", target])
+
+        let query = target.contains("?") ? target : target + "?"
+        #expect(outcome.output == SignaturePolicy.sign(query, with: Self.key) + "\n")
+        #expect(outcome.errors.contains(remark), "\(outcome.errors)")
+    }
+
+    @Test("A signed target without parameters takes a body")
+    func bareTarget() async throws {
+        let proxy = try await proxy()
+
+        let answer = try await proxy.send(
+            Fixtures.photo, to: SignaturePolicy.sign("/info?", with: Self.key))
+
+        #expect(answer.status == 200 && answer.text.contains("\"width\": 1200"), "\(answer.text)")
+    }
+
+    @Test(
         "sign names what is wrong with a target or a key",
         arguments: [
-            ("0123456789abcdef", "/img", "has no query"),
             ("0123456789abcdef", "/img?url=a#b", "has a fragment"),
             ("0123456789abcdef", "/img?url=a&sig=b", "has a signature already"),
             ("0123456789abcdef", "/img/sig=b/http://a", "there is one already"),

@@ -101,7 +101,7 @@ struct UploadTests {
         let nothing = try await proxy.send([], to: Self.small)
         let both = try await proxy.send(Fixtures.photo.prefix(90_000) + [], to: proxy.target("/a.jpg"))
 
-        #expect(large.status == 413)
+        #expect(large.status == 413 && large.text.contains("at most 102400 bytes (http.maxBodyBytes)"))
         #expect(text.status == 415 && text.code == "not_an_image")
         #expect(nothing.status == 400 && nothing.code == "missing_parameter")
         #expect(both.status == 400 && both.code == "invalid_parameter")
@@ -129,6 +129,7 @@ struct UploadTests {
         let operators = try await proxy.send(Fixtures.photo, to: Self.small, byAdmin: true)
 
         #expect(answer.status == 405)
+        #expect(answer.text.contains("security.allowUploads") && answer.text.contains("security.keys"))
         #expect(operators.pngSize == [30, 20])
     }
 
@@ -139,6 +140,33 @@ struct UploadTests {
         let answer = try await proxy.send(Fixtures.photo, to: "/info")
 
         #expect(answer.status == 200 && answer.text.contains("\"width\": 1200"))
+    }
+
+    @Test("An operator gets facts about a body, too, and only so")
+    func operatorsFacts() async throws {
+        let proxy = try await proxy("\"openProxy\": false")
+
+        let answer = try await proxy.send(Fixtures.photo, to: "/info", byAdmin: true)
+        let got = try await proxy.administer("GET", "/info")
+        let picture = try await proxy.send(Fixtures.photo, to: Self.small, byAdmin: true)
+
+        #expect(answer.status == 200 && answer.text.contains("\"width\": 1200"), "\(answer.text)")
+        #expect(got.status == 400 && got.text.contains("url"))
+        #expect(picture.pngSize == [30, 20])
+    }
+
+    @Test("imaginary's paths without keys take a body only where the settings allow it, and say so")
+    func imaginary() async throws {
+        let dialect = "\"dialects\": [{\"name\": \"imaginary\", \"prefix\": \"/old\"}]"
+        let closed = try await Proxy(settings: dialect)
+        let open = try await Proxy(settings: dialect, security: "\"allowUploads\": true")
+        let target = "/old/resize?width=30&type=png"
+
+        let refused = try await closed.send(Fixtures.photo, to: target)
+
+        #expect(refused.status == 403 && refused.code == "signature_required")
+        #expect(refused.text.contains("security.allowUploads") && !refused.text.contains("&sig="))
+        #expect(try await open.send(Fixtures.photo, to: target).pngSize == [30, 20])
     }
 
     @Test("A client that leaves in the middle of its body leaves nothing behind")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -236,6 +237,17 @@ struct TransformPipelineTests {
 
             #expect(try JSONDecoder().decode([TransformPipeline].self, from: data) == [pipeline])
         }
+    }
+
+    @Test("The gallery has a row for every operation, and each row is a valid text")
+    func gallery() throws {
+        let rows = TextFiles.read("demo/gallery/operations.txt").split(separator: "\n").map(String.init)
+        let names = try rows.flatMap { row in
+            _ = try TransformPipeline(parsing: row, operationLimit: 32)
+            return row.split(separator: ",").map { String($0.prefix { $0 != ":" }) }
+        }
+
+        #expect(Set(names) == Set(TransformPipeline.catalogue.map(\.name)))
     }
 
     @Test("The catalogue describes every operation by its own declaration")

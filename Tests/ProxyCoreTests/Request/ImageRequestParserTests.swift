@@ -329,6 +329,26 @@ struct ImageRequestParserTests {
         #expect(failure?.parameter == PipelineError.Parameter(name: "transform", position: 7))
     }
 
+    @Test(
+        "skip sends sources as they are unless the URL names another format",
+        arguments: [
+            ("", [ImageFormat.jpeg, .gif]), ("&format=auto", [.jpeg, .gif]), ("&format=jpg", [.jpeg]),
+            ("&format=webp", []),
+        ])
+    func skipped(format: String, formats: [ImageFormat]) throws {
+        #expect(try parse("\(Self.url)&transform=flip:h&skip=jpeg,gif\(format)").plan?.skipped == formats)
+    }
+
+    @Test(
+        "format=auto: takes only formats that are written", arguments: ["jxl", "heic", "svg", "webp+svg"])
+    func unwritable(names: String) {
+        let error = #expect(throws: ImageRequestError.self) {
+            try parse("\(Self.url)&format=auto:\(names)")
+        }
+        let detail = error.flatMap { PipelineError($0).detail } ?? ""
+        #expect(detail.hasSuffix("; formats are jpeg, png, webp, avif, gif, tiff"), "\(detail)")
+    }
+
     @Test("a source that no pattern allows is forbidden")
     func forbiddenSource() {
         #expect(throws: ImageRequestError.sourceForbidden) {
