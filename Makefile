@@ -2,23 +2,35 @@
 # `make run` and `make test` install what they need, on Debian 12 with a Swift toolchain.
 
 PREFIX ?= /usr
-PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev pkg-config ca-certificates curl binutils
-# What the tests need besides: a real object store.
-TEST_PACKAGES := python3-swift
+PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev libcmark-gfm-dev libcmark-gfm-extensions-dev pkg-config ca-certificates curl binutils
+# What the tests need besides: a real object store, what runs the scripts of docs/clients, nginx and the other programs of
+# deploy/fronts, Prometheus, which scrapes the daemon and evaluates the alerts, and a browser for the pages.
+TEST_PACKAGES := python3-swift python3-venv nodejs nginx-light varnish haproxy caddy prometheus chromium chromium-driver
+# Python packages of the tests.
+TEST_MODULES := opentelemetry-proto==1.38.0
+PACKAGING := debhelper lintian chrpath python3 mmdebstrap skopeo umoci python3-yaml golang-go
 
 # The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
 # omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
 # and values are copied by generated code instead of the runtime's layout tables: together another tenth.
 # Debug information is compressed, and carries the build's id; `make install` moves it into a file of its own.
+# No symbol is exported, since nothing is loaded that would look for one. All are bound at the start, and the table of
+# them is then read-only.
 # scripts/no-icu-data.c says what it is for.
+PROGRAM := .build/release/imageproxyd
+# What the program is made of, folders too, since they change when a file is removed. SwiftPM takes seconds to find that
+# nothing has changed; make does not. After a change of the toolchain: `make clean`.
+SOURCES = $(shell find Makefile Package.swift scripts/no-icu-data.c Sources deploy/* docs/* *.md \
+	bench/README.md demo/photos/README.md)
 NO_ICU_DATA := .build/no-icu-data.o
 RELEASE := swift build -c release \
 	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
 	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
+	-Xlinker --no-export-dynamic -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
+.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers documents document-commands docc check-units lint clean
 
 help:
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -29,20 +41,47 @@ packages: ## installs the system packages that are missing
 .PHONY: test-packages
 test-packages:
 	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/python-modules $(TEST_MODULES)
 
 $(NO_ICU_DATA): scripts/no-icu-data.c
+	@scripts/toolchain
 	@mkdir -p $(@D)
 	clang -c -O2 -o $@ $<
 
-build: packages $(NO_ICU_DATA) ## builds in release mode
-	$(RELEASE) --product imageproxyd
+build: packages $(PROGRAM) ## builds in release mode
+
+# The program gets the time at which its build began: what is changed meanwhile is newer.
+$(PROGRAM): $(SOURCES) | packages $(NO_ICU_DATA)
+	@scripts/toolchain
+	@touch .build/began
+	$(RELEASE) --product imageproxyd || { scripts/explain-build; exit 1; }
+	@touch -r .build/began $@
 
 install: build ## puts the program and its units where systemd finds them (DESTDIR, PREFIX, UNITS)
 	@scripts/install-packages binutils
 	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' UNITS='$(UNITS)' scripts/install
 
+package: build ## makes the Debian package in .build/package
+	@scripts/install-packages $(PACKAGING)
+	scripts/package
+
+image: package ## makes the OCI image in .build/image, without a container engine
+	scripts/image
+
+check-package: ## looks at the package with lintian; installs, uses and purges it in a chroot without Swift (root)
+	@scripts/install-packages $(PACKAGING)
+	deploy/check-package
+
+check-image: ## looks at the image with skopeo and umoci, and runs it in a chroot (root)
+	@scripts/install-packages $(PACKAGING)
+	deploy/check-image
+
+check-deployment: ## checks deploy/compose.yaml and, deploy/helm as Go renders it, by kubernetes-validate (PyPI)
+	@scripts/install-packages $(PACKAGING)
+	deploy/check-deployment
+
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
-	.build/release/imageproxyd serve
+	$(PROGRAM) serve
 
 demo: build ## runs offline: a local origin with the sample photos, and a daemon that may fetch from it
 	$(RELEASE) --product demo-origin
@@ -76,13 +115,24 @@ soak-attacked: build ## runs four attacks beside innocent clients for ten minute
 	@scripts/install-packages python3
 	soak/attacked
 
-documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, and config.example.json, from what the code declares
+document-commands: ## runs every command and URL of the documents, and lists them
 	swift build --build-tests
-	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests'
+	swift test --skip-build --filter DocumentCommandTests
+	@cat .build/debug/document-commands.txt .build/debug/document-urls.txt
+
+documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, config.example.json, and the dashboard, from what the code declares
+	swift build --build-tests
+	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests|DashboardTests'
+
+docs: build ## writes the documentation as a static site into .build/docs, or DOCS=…
+	.build/release/imageproxyd docs '$(or $(DOCS),.build/docs)'
 
 drill-workers: packages ## kills workers and sends them crashing pictures under load, ROUNDS=… times
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
+
+docc: packages ## makes the DocC archives of the libraries in .build/docc, without a warning
+	scripts/docc
 
 check-units: ## verifies the units with systemd-analyze
 	deploy/check-units
@@ -101,5 +151,5 @@ fuzz: ## fuzzes the request parsers with libFuzzer for ten minutes, or SECONDS=�
 drills: build ## runs every failure drill of docs/durability.md
 	drills/run
 
-drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, rebinding
+drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, restart, rebinding
 	drills/run $*
