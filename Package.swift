@@ -113,10 +113,16 @@ let package = Package(
             "Loading", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins"],
             libraries: ["CCurl", "CLinux", "CZlib"]),
         module(
+            "Sharing",
+            imports: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "Cache", "Loading",
+            ],
+            libraries: [crypto]),
+        module(
             "Pipeline",
             imports: [
                 "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Tracing", "Freshness", "Origins",
-                "Request", "Cache", "Rendering", "Loading",
+                "Request", "Cache", "Rendering", "Loading", "Sharing",
             ],
             libraries: ["CLinux"]),
 
@@ -131,7 +137,8 @@ let package = Package(
             name: "ImageProxyd",
             dependencies: [
                 "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Tracing",
-                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer",
+                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Sharing", "Pipeline",
+                "HTTPServer",
                 "CLinux", "CSystemd",
                 "Documents", "WebAssets", crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -200,7 +207,8 @@ let package = Package(
             name: "ImageProxydTests",
             dependencies: [
                 "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Tracing",
-                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer",
+                "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Sharing", "Pipeline",
+                "HTTPServer",
                 "Documents",
                 "ImageProxyd",
                 "ImageTestSupport", "TestSupport", "WebAssets", crypto,

@@ -20,6 +20,12 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *
     return curl_easy_setopt(handle, option, value);
 }
 
+// libcurl copies the content.
+static inline CURLcode ccurl_copy_content(CURL *handle, const void *bytes, size_t count) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+
 // The list is borrowed until the next set or the handle's end.
 static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(handle, option, value);

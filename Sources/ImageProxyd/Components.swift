@@ -12,6 +12,7 @@ import Pipeline
 import Primitives
 import Rendering
 import Request
+import Sharing
 import URLs
 
 /// What exists as long as the process, also through reloads: tiers, loader, workers, metrics and logs.
@@ -35,6 +36,8 @@ struct Components: Sendable {
     /// What sends traces; nil where none are sent.
     let spans: SpanExporter?
     let prefetch: PrefetchService
+    /// What this node shares with others; nil for a node of its own.
+    let cluster: Cluster?
 
     /// Creates the handlers of requests under these settings.
     /// - Parameter predecessor: those that they replace, if any.
@@ -82,7 +85,7 @@ struct Components: Sendable {
             showsMetrics: try Self.showsMetrics(configuration), playground: playground,
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
-                cache: CacheHandler(pipeline: pipeline, clock: SystemTime.coarseSeconds),
+                cache: CacheHandler(pipeline: pipeline, cluster: cluster, clock: SystemTime.coarseSeconds),
                 explain: ExplainHandler(
                     handlers: handlers, pipeline: pipeline,
                     addresses: try AddressPolicy(configuration: configuration.security.addresses)),
@@ -98,6 +101,7 @@ struct Components: Sendable {
                         automatic: AutomaticFormats(configuration.formats.auto),
                         isSigned: files.firstKey != nil),
                     serverLimit: configuration.http.server.limits.contentBytes)),
+            cluster: cluster.map { ClusterHandler(cluster: $0, pipeline: pipeline) },
             pipeline: pipeline, limit: limit)
     }
 

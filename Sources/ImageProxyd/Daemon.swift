@@ -118,7 +118,11 @@ struct Daemon {
         let failures = FailureMemory(
             configuration: configuration.failedURLs,
             share: MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes))
-        let tiers = ImageTiers(memory: memory, disk: disk, configuration: configuration.cache)
+        let cacheDirectory = CacheDirectory.path(configured: configuration.cache.disk.directory)
+        let cluster = try Cluster(
+            configuration, files, cacheDirectory: cacheDirectory, metrics: metrics, logger: logger)
+        let tiers = ImageTiers(
+            memory: memory, disk: disk, configuration: configuration.cache, shared: cluster?.tier)
         let share = DescriptorShare(
             budget: budget, wanted: configuration.cache.disk.openFiles,
             bodies: tiers.bodyFiles,
@@ -133,10 +137,11 @@ struct Daemon {
                 .flatMap { [logger] in SpanExporter($0, logger: logger) },
             prefetch: PrefetchService(
                 configuration: configuration.prefetch,
-                path: CacheDirectory.path(configured: configuration.cache.disk.directory) + "/prefetch.json",
+                path: cacheDirectory + "/prefetch.json",
                 workers: configuration.transform.workers > 0
                     ? configuration.transform.workers : Self.coreCount,
-                metrics: metrics, logger: logger))
+                metrics: metrics, logger: logger),
+            cluster: cluster)
         let accounting = Accounting(metrics: metrics, log: accessLog, recentWork: components.recentWork)
         let currentRoutes = CurrentRoutes(try components.routes(configuration, files), accounting)
         self.currentRoutes = currentRoutes
@@ -279,6 +284,10 @@ struct Daemon {
         defer { hangUps.cancel() }
         try await workersStart.value
         logSandbox()
+        // Before anything is served that other nodes may have purged.
+        await components.cluster?.start(isEmpty: disk.statistics.tally.entries == 0) {
+            [currentRoutes] in currentRoutes.value.pipeline
+        }
         try startServer(source.sockets.serving)
         try startAdmin(source.sockets.admin)
         try startMetrics(source.sockets.metrics)
@@ -345,6 +354,7 @@ struct Daemon {
         components.events.close()
         await admin.drain(within: Self.drainTime)
         await metricsServer?.drain(within: Self.drainTime)
+        await components.cluster?.stop()
         await loader.stop()
         await workers.stop()
         await disk.close()

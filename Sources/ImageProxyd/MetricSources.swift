@@ -7,6 +7,7 @@ import Observability
 import Pipeline
 import Primitives
 import Rendering
+import Sharing
 import Tracing
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
@@ -31,6 +32,7 @@ struct MetricSources {
         registerMemory()
         registerDisk()
         registerTiers()
+        registerShared()
         registerFailures()
         registerWork()
     }
@@ -115,6 +117,40 @@ struct MetricSources {
         metrics.cacheLimitBytes.observe("memory") { [memory] in memory.statistics.maxBytes }
         metrics.cacheLimitBytes.observe("disk") { [disk] in disk.statistics.maxBytes }
         metrics.cacheOverheadBytes.observe("disk") { [disk] in Int(disk.statistics.overheadBytes) }
+    }
+
+    /// What nodes share; nothing for a node of its own.
+    private func registerShared() {
+        guard let cluster = components.cluster else { return }
+        metrics.clusterMessagesFailed.observe { cluster.peers?.failures ?? 0 }
+        guard let tier = cluster.tier else { return }
+        metrics.sharedRequests.collect {
+            let requests = tier.statistics.requests
+            return SharedStatistics.Operation.allCases.flatMap { operation in
+                SharedStatistics.Outcome.allCases.map { outcome in
+                    Reading(
+                        ["\(operation)", snakeCased("\(outcome)")], requests[operation]?[outcome] ?? 0)
+                }
+            }
+        }
+        metrics.cacheRequests.collect {
+            let gets = tier.statistics.requests[.get] ?? [:]
+            let misses = SharedStatistics.Outcome.allCases.filter { $0 != .ok }.reduce(0) { $0 + (gets[$1] ?? 0) }
+            return [
+                Reading(["shared", "result", "hit"], gets[.ok] ?? 0),
+                Reading(["shared", "result", "miss"], misses),
+            ]
+        }
+        metrics.sharedBytes.collect {
+            let statistics = tier.statistics
+            return [Reading(["in"], statistics.bytesIn), Reading(["out"], statistics.bytesOut)]
+        }
+        metrics.sharedQueueBytes.observe { tier.statistics.queueBytes }
+        metrics.sharedQueueLimitBytes.observe { tier.statistics.queueLimit }
+        metrics.sharedDropped.observe { tier.statistics.dropped }
+        metrics.sharedBreakerOpen.observe { tier.statistics.isBreakerOpen ? 1 : 0 }
+        metrics.sharedJournalAge.observe { Int(tier.statistics.journalAge ?? -1) }
+        metrics.sharedPurges.observe { tier.statistics.purges }
     }
 
     private func registerFailures() {

@@ -7,11 +7,14 @@ import Imaging
 import Pipeline
 import Primitives
 import Request
+import Sharing
 import URLs
 
 /// Answers `/cache` and `PURGE /img`: lists and purges what is cached.
 struct CacheHandler: Sendable {
     let pipeline: ImagePipeline
+    /// The other nodes, which a purge of all tiers reaches, too; nil without any.
+    let cluster: Cluster?
     let clock: @Sendable () -> Int64
 
     /// A `*` is an ordinary character of URLs, so this is not an error.
@@ -86,7 +89,8 @@ struct CacheHandler: Sendable {
         _ target: PurgeTarget, in tiers: PurgedTiers
     ) async throws(AdminFailure) -> HTTPResponse {
         do throws(DiskCacheError) {
-            let counts = try await pipeline.purge(target, in: tiers)
+            let purged = try await purged(target, in: tiers)
+            let counts = purged.counts
             var object: JSONValue = [
                 "memory": .integer(counts.memory), "disk": .integer(counts.disk),
                 "failures": .integer(counts.failures),
@@ -94,6 +98,14 @@ struct CacheHandler: Sendable {
             // Links of tags were lost with an index or a folder: only a purge of everything is then certain
             // to reach all.
             if counts.mayLackSome { object = object.setting(["complete"], to: .bool(false)) }
+            if let shared = purged.shared {
+                object = object.setting(["shared"], to: Self.json(shared))
+            }
+            if let peers = purged.peers {
+                object = object.setting(
+                    ["peers"],
+                    to: ["reached": .integer(peers.reached), "unreachable": .strings(peers.unreachable)])
+            }
             if case .source(let source) = target, source.normalized.hasSuffix("*"),
                 counts.memory + counts.disk + counts.failures == 0
             {
@@ -105,6 +117,23 @@ struct CacheHandler: Sendable {
         } catch {
             throw .disk(error)
         }
+    }
+
+    private func purged(
+        _ target: PurgeTarget, in tiers: PurgedTiers
+    ) async throws(DiskCacheError) -> Cluster.Purged {
+        // One tier alone is a matter of this node.
+        guard let cluster, tiers == .all else {
+            return Cluster.Purged(counts: try await pipeline.purge(target, in: tiers))
+        }
+        return try await cluster.purge(target, by: pipeline)
+    }
+
+    private static func json(_ shared: SharedPurgeOutcome) -> JSONValue {
+        let object: JSONValue = [
+            "deleted": .integer(shared.deleted), "complete": .bool(shared.problem == nil),
+        ]
+        return shared.problem.map { object.setting(["problem"], to: .string($0)) } ?? object
     }
 
     /// `GET /cache`: with a URL what is stored of that source, else how much there is in all.

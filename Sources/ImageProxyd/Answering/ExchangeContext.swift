@@ -39,6 +39,7 @@ extension Metric.Cache {
             case _ where image.isCollapsed: .collapsed
             case .memory: .memory
             case .disk: .disk
+            case .shared: .shared
             case .storedOriginal: .original
             case .revalidated: .revalidated
             case .fetched: .miss

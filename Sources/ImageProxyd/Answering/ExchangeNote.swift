@@ -144,7 +144,7 @@ extension PurgeTarget {
     /// The log's name of it; a source's URL is logged as `log.url` says.
     fileprivate var logged: String {
         switch self {
-        case .source: "url"
+        case .source, .sourceKey: "url"
         case .key(let key): "key:\(key)"
         case .tag(let tag): "tag:\(tag)"
         // The path may hold a secret.

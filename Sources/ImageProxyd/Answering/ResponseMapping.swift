@@ -235,6 +235,7 @@ struct ResponseMapping: Sendable {
             switch provenance {
             case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
+            case .shared: "imageproxyd; hit; ttl=\(ttl); detail=shared"
             case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
             case .revalidated(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=304"
             case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=\(status)"
@@ -285,7 +286,7 @@ extension ImageResponse.Provenance {
     var wentForward: Bool {
         switch self {
         case .revalidated, .fetched: true
-        case .memory, .disk, .storedOriginal, .stale: false
+        case .memory, .disk, .shared, .storedOriginal, .stale: false
         }
     }
 }

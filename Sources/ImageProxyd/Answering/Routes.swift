@@ -17,15 +17,18 @@ final class Routes: Sendable {
     private let playground: PlaygroundHandler?
     /// The routes of the admin listener.
     let admin: AdminRoutes
+    /// Answers other nodes; nil for a node of its own.
+    private let cluster: ClusterHandler?
     /// What those that replace these take over.
     let pipeline: ImagePipeline
     let limit: ClientLimit
 
     init(
         handlers: ImageHandlers, sharing: SharingPolicy, status: StatusHandler, srcset: SrcsetHandler,
-        showsMetrics: Bool, playground: PlaygroundHandler?, admin: AdminRoutes, pipeline: ImagePipeline,
-        limit: ClientLimit
+        showsMetrics: Bool, playground: PlaygroundHandler?, admin: AdminRoutes, cluster: ClusterHandler?,
+        pipeline: ImagePipeline, limit: ClientLimit
     ) {
+        self.cluster = cluster
         self.handlers = handlers
         self.sharing = sharing
         self.status = status
@@ -49,6 +52,7 @@ final class Routes: Sendable {
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        if let answer = cluster?.answer(request) { return answer }
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
         if Self.isForServer(request) {
             var response = SharingPolicy.none.options(for: request, allow: Self.allowed)

@@ -57,6 +57,18 @@ struct PurgeCommand: ParsableCommand {
         print(
             "purged \(answer.int("memory")) entries from memory, \(answer.int("disk")) from disk; "
                 + "forgot \(FailedCommand.failures(answer))")
+        if let shared = answer["shared"] {
+            print("deleted \(shared.int("deleted")) objects of the shared tier")
+            if case .string(let problem)? = shared["problem"] { print("Shared tier: \(problem)") }
+        }
+        if let peers = answer["peers"] {
+            print("\(peers.int("reached")) other nodes have done it, too")
+            if case .array(let missing)? = peers["unreachable"], !missing.isEmpty {
+                let names = missing.compactMap { name in if case .string(let text) = name { text } else { nil } }
+                    .joined(separator: ", ")
+                print("Not reached: \(names). They learn of it from the shared tier's journal, if there is one.")
+            }
+        }
         if answer["complete"] == .bool(false) {
             print("Tags were lost before: only --all is certain to reach what carries this one.")
         }

@@ -9,6 +9,7 @@ import Origins
 import Pipeline
 import Primitives
 import Request
+import Sharing
 import URLs
 
 extension ProxyConfiguration {
@@ -24,6 +25,7 @@ extension ProxyConfiguration {
         lifetimes(&problems)
         fetches(&problems)
         sources(&problems)
+        nodes(&problems)
         pictures(&problems)
         presets(&problems)
         foreign(&problems)
@@ -159,6 +161,21 @@ extension ProxyConfiguration {
         }
         if security.requireSignature == true, security.keys.isEmpty {
             problems.refuse("security.requireSignature", "true", allowed: "security.keys with it")
+        }
+    }
+
+    /// What nodes share.
+    private func nodes(_ problems: inout Problems) {
+        do throws(OriginRuleError) {
+            _ = try StorePlace(shared, secrets: .checking)
+        } catch {
+            problems.report("shared.\(error.key)", error.reason)
+        }
+        if !cluster.peers.isEmpty, cluster.key.isEmpty {
+            problems.report("cluster.key", "expected a file with a key: cluster.peers does not work without one")
+        }
+        if cluster.forward, cluster.peers.isEmpty {
+            problems.refuse("cluster.forward", "true", allowed: "cluster.peers with it")
         }
     }
 

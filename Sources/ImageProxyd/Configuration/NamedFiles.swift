@@ -6,6 +6,7 @@ import Imaging
 import Origins
 import Primitives
 import Request
+import Sharing
 
 /// The contents of the files that the settings name: secrets and pictures. Read at the start, and at each
 /// reload.
@@ -22,6 +23,10 @@ struct NamedFiles: Sendable {
     let watermarks: [String: WatermarkImage]
     /// The rules for origins, with the secrets that they name.
     let origins: OriginRules
+    /// Where the shared tier's bucket is; nil without one.
+    let store: StorePlace?
+    /// The key that nodes sign requests to each other with; nil without one.
+    let clusterKey: [UInt8]?
     /// The dialects, by their paths.
     let dialects: [ForeignRoute]
 
@@ -59,6 +64,14 @@ struct NamedFiles: Sendable {
         }
         self.watermarks = watermarks
         origins = reader.rules(configuration.origins)
+        store = reader.store(configuration.shared)
+        let clusterPlace = configuration.cluster.key
+        clusterKey = clusterPlace.isEmpty ? nil : reader.key("cluster.key", clusterPlace)
+        if let clusterKey, clusterKey.count < ClusterKey.minBytes {
+            reader.report(
+                "cluster.key",
+                "\(clusterPlace) holds a key of \(clusterKey.count) bytes, expected at least \(ClusterKey.minBytes)")
+        }
         var dialects: [ForeignRoute] = []
         for (index, dialect) in configuration.dialects.enumerated() {
             if let route = reader.route(dialect, at: index) { dialects.append(route) }
@@ -147,9 +160,7 @@ private struct Reader {
 
     /// No rules if one of them can't be used.
     mutating func rules(_ rules: [OriginRuleConfiguration]) -> OriginRules {
-        let secrets = SecretReader(
-            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], environment: environment,
-            skipsCredentials: skipsCredentials)
+        let secrets = secrets
         do throws(OriginRuleError) {
             return try OriginRules(rules, secrets: secrets)
         } catch {
@@ -158,6 +169,25 @@ private struct Reader {
             }
             return .none
         }
+    }
+
+    mutating func report(_ key: String, _ problem: String) {
+        issues.append(ConfigurationIssue(path: key, problem: problem))
+    }
+
+    /// Where the shared tier's bucket is; nil without one.
+    mutating func store(_ configuration: SharedConfiguration) -> StorePlace? {
+        do throws(OriginRuleError) {
+            return try StorePlace(configuration, secrets: secrets)
+        } catch {
+            return refuse("shared.\(error.key)", error.reason)
+        }
+    }
+
+    private var secrets: SecretReader {
+        SecretReader(
+            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], environment: environment,
+            skipsCredentials: skipsCredentials)
     }
 
     /// A dialect with the contents of its files.

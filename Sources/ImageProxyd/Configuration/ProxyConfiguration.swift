@@ -9,6 +9,7 @@ import Origins
 import Primitives
 import Rendering
 import Request
+import Sharing
 import URLs
 
 /// All settings of the daemon: one member for each module. The modules declare their settings, defaults and
@@ -21,6 +22,8 @@ struct ProxyConfiguration: SettingGroup {
     var metrics = MetricsConfiguration()
     var http = HTTPConfiguration()
     var cache = CacheConfiguration()
+    var shared = SharedConfiguration()
+    var cluster = ClusterConfiguration()
     var freshness = FreshnessConfiguration()
     var downstream = DownstreamConfiguration()
     var failedURLs = FailedURLsConfiguration()
@@ -51,6 +54,8 @@ struct ProxyConfiguration: SettingGroup {
         Setting.group("metrics", \.metrics)
         Setting.group("http", \.http)
         Setting.group("cache", \.cache)
+        Setting.group("shared", \.shared)
+        Setting.group("cluster", \.cluster)
         Setting.group("freshness", \.freshness)
         Setting.group("downstream", \.downstream)
         Setting.group("failedURLs", \.failedURLs)

@@ -2,6 +2,7 @@
 
 internal import Glibc
 import Primitives
+import Sharing
 
 /// Settings that contain secrets, or where secrets are pasted by mistake.
 enum SecretSettings {
@@ -36,6 +37,7 @@ extension ProxyConfiguration {
         var shown = self
         shown.security.keys = security.keys.map { SecretSettings.isPlace($0) ? $0 : "***" }
         if !admin.token.isEmpty, !SecretSettings.isPlace(admin.token) { shown.admin.token = "***" }
+        if !cluster.key.isEmpty, !SecretSettings.isPlace(cluster.key) { shown.cluster.key = "***" }
         shown.dialects = dialects.map(\.withoutSecrets)
         return shown
     }

@@ -12,7 +12,7 @@ extension OwnedDescriptor {
 
     /// Writes all of `bytes` at `offset`.
     /// - Throws: as the other `writeAll`.
-    func writeAll(_ bytes: [UInt8], at offset: Int64) throws(BodyError) {
+    package func writeAll(_ bytes: [UInt8], at offset: Int64) throws(BodyError) {
         let code = unsafe bytes.withUnsafeBytes { unsafe FileIO.write($0, to: raw, at: offset) }
         guard code == 0 else { throw .storage("pwrite: error \(code)") }
     }

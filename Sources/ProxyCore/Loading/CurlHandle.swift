@@ -76,7 +76,18 @@ final class CurlHandle {
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
             && setVersion(for: url, transfer.rules.configuration)
             && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
-            && setSignature(rule, transfer.job.keys)
+            && setSignature(rule, transfer.job.keys) && setCommand(transfer.job.request.command)
+    }
+
+    /// The method last, since content makes libcurl choose another one.
+    private func setCommand(_ command: OriginRequest.Command?) -> Bool {
+        guard let command else { return true }
+        let count = command.content.count
+        if count > 0 {
+            let code = unsafe command.content.withUnsafeBytes { unsafe ccurl_copy_content(raw, $0.baseAddress, count) }
+            guard code == CURLE_OK else { return false }
+        }
+        return set(CURLOPT_CUSTOMREQUEST, command.method)
     }
 
     /// Permits HTTP/2 only over TLS, where ALPN negotiates it.

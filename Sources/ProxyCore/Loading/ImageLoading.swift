@@ -76,12 +76,27 @@ package struct OriginRequest: Sendable, Hashable {
     package var validatedURL: CacheKey?
     /// Additional fields; each name and value is validated (no CR, LF or NUL).
     package var fields: [HeaderField]
+    /// What is sent in place of a plain `GET`; nil for a fetch.
+    package var command: Command?
     /// The rule for the source; its fields and credentials are sent only to the origin of `url`.
     package var rule: OriginRule?
     /// All rules: the rule for a redirect's target may bound the number of concurrent fetches there.
     package var rules = OriginRules.none
     /// The fetch's priority; may be raised while it waits.
     package var urgency = FetchUrgency()
+
+    /// A request of the daemon's own to a service that its operator has named: to an object store, or to another node.
+    package struct Command: Sendable, Hashable {
+        /// The method.
+        package var method: String
+        /// The content; empty for none. libcurl gets a copy.
+        package var content: [UInt8]
+
+        /// Pairs a method with its content.
+        package init(_ method: String, content: [UInt8] = []) {
+            (self.method, self.content) = (method, content)
+        }
+    }
 
     /// A plain request for `url`.
     package init(

@@ -48,7 +48,9 @@ struct RequestFields: Sendable {
         let request = job.request
         let isSigned = !isForeignOrigin && job.keys != nil
         if !isForeignOrigin, !isSigned, request.addsNoFields { return constantLines }
-        let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule, job.keys))
+        let named = Set(request.fields.map { $0.name.lowercased() })
+        let ruled = isForeignOrigin ? [] : Self.ruled(request.rule, job.keys)
+        let special = request.fields + ruled.filter { !named.contains($0.name.lowercased()) }
         // libcurl omits the signature if another field authenticates.
         let signed: Set<String> = isSigned ? ["authorization", "x-amz-date"] : []
         let own = signed.union(special.map { $0.name.lowercased() })

@@ -135,7 +135,8 @@ extension Transfer {
     /// Processes the remaining bytes when libcurl reports that the body is complete.
     /// - Throws: why it is not complete.
     func finishBody() throws(LoadError) {
-        guard deliveredStatus != 304 else { return }
+        // Neither has a body (RFC 9110 §15.3.5, §15.4.5).
+        guard deliveredStatus != 304, deliveredStatus != 204 else { return }
         guard passesSmallChunks() else { throw hop.verdict.error }
         guard OriginHead.isDelimited(hop.head.fields) || handle?.mayBeCut == false else {
             throw .incomplete("a body that ends with its connection, while TLS does not")
@@ -185,7 +186,7 @@ extension Transfer {
         hop.hasProgress = true
     }
 
-    /// Decides by the status of the response to a `GET` without `Range` and `Upgrade`.
+    /// Decides by the status of the response to a request without `Range` and `Upgrade`.
     private func decide(_ status: Int) -> Bool {
         guard status != OriginHeadReader.switchingProtocols else {
             return refuse(.incomplete("a protocol that was not asked for"))
@@ -206,6 +207,8 @@ extension Transfer {
             delay: hop.requestInstant.map { $0.duration(to: .now).components.seconds })
         let rule = job.request.rule
         switch status {
+        // A service says by its status what became of a command, and why in the body.
+        case _ where job.request.command != nil: return deliver(head)
         case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):
             let mediaType = head.values(of: "content-type").first
             guard rule?.accepts(contentType: mediaType) ?? true else {

@@ -18,11 +18,11 @@ package enum Metric {
 
     /// How the cache took part in an answer; `none` if it did not (health checks, errors).
     package enum Cache: Int, CaseIterable, MetricLabels {
-        case none, memory, disk, original, stale, revalidated, collapsed, miss
+        case none, memory, disk, original, stale, revalidated, collapsed, miss, shared
 
         /// Whether stored bytes answered without waiting for an origin or a worker.
         @inlinable
-        package var isHit: Bool { self == .memory || self == .disk || self == .stale }
+        package var isHit: Bool { self == .memory || self == .disk || self == .stale || self == .shared }
     }
 
     /// What several requests share.
@@ -93,6 +93,13 @@ package enum Metric {
         case replaced, kept, interrupted, outdated, failed, refused
 
         package static var names: [String] { ["outcome"] }
+    }
+
+    /// An exchange with the object store of the shared tier.
+    package enum SharedOperation: Int, CaseIterable, MetricLabels {
+        case get, put, delete, list
+
+        package static var names: [String] { ["operation"] }
     }
 
     /// The outcome of a prefetch of one image: `made` and stored, `skipped` since it was stored and fresh, `failed`,

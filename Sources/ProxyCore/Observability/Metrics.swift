@@ -27,6 +27,17 @@ package final class Metrics: Sendable {
     package let cacheCorrupt: MetricReading
     package let cacheWriteErrors: MetricReading
 
+    package let sharedRequests: MetricReading
+    package let sharedDuration: MetricHistogram<Metric.SharedOperation>
+    package let sharedBytes: MetricReading
+    package let sharedQueueBytes: MetricReading
+    package let sharedQueueLimitBytes: MetricReading
+    package let sharedDropped: MetricReading
+    package let sharedBreakerOpen: MetricReading
+    package let sharedJournalAge: MetricReading
+    package let sharedPurges: MetricReading
+    package let clusterMessagesFailed: MetricReading
+
     package let coalescedRequests: MetricCounter<Metric.SharedTask>
     package let tasks: MetricReading
     package let failedURLs: MetricReading
@@ -114,6 +125,27 @@ package final class Metrics: Sendable {
             "cache_corrupt_total", "Entries found damaged and removed.", labels: ["tier"])
         cacheWriteErrors = make.readCounter(
             "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier"])
+        sharedRequests = make.readCounter(
+            "shared_requests_total", "Exchanges with the object store of the shared tier, by outcome.",
+            labels: ["operation", "outcome"])
+        sharedDuration = make.histogram(
+            "shared_duration_seconds", "Time of exchanges with the object store.", buckets: .work)
+        sharedBytes = make.readCounter(
+            "shared_bytes_total", "Bytes of objects, in from the store and out to it.", labels: ["direction"])
+        sharedQueueBytes = make.gauge(
+            "shared_queue_bytes", "Bytes of the names of pictures that wait to be uploaded.")
+        sharedQueueLimitBytes = make.gauge(
+            "shared_queue_limit_bytes", "Most bytes of the names of pictures that wait: shared.queueBytes.")
+        sharedDropped = make.readCounter(
+            "shared_dropped_total", "Pictures that were not uploaded because too many waited.")
+        sharedBreakerOpen = make.gauge(
+            "shared_breaker_open", "Whether the object store gets no requests for a while: 1 or 0.")
+        sharedJournalAge = make.gauge(
+            "shared_journal_age_seconds",
+            "Time since the journal of purges was read; after 60 s the shared tier is not used.")
+        sharedPurges = make.gauge("shared_purges", "Purges of all nodes that are remembered.")
+        clusterMessagesFailed = make.readCounter(
+            "cluster_messages_failed_total", "Purges that another node could not be told of at once.")
         coalescedRequests = make.counter(
             "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
         tasks = make.gauge(

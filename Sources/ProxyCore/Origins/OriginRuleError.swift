@@ -17,6 +17,11 @@ package struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertib
         package init(_ text: String, at key: String? = nil) { (self.text, self.key) = (text, key) }
     }
 
+    /// Names a rule's member and what is wrong with it.
+    package init(index: Int, key: String, reason: String) {
+        (self.index, self.key, self.reason) = (index, key, reason)
+    }
+
     /// Path and reason.
     package var description: String { "origins.\(index).\(key): \(reason)" }
 }

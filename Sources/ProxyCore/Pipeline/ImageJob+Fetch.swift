@@ -126,6 +126,7 @@ extension ImageJob {
         if !isPrivate { failures.forget(source: request.sourceKey) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = start.microsecondsUntilNow
+        offer(fetched: source)
         return source
     }
 

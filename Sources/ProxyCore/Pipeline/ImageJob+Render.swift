@@ -146,6 +146,7 @@ extension ImageJob {
         let part = FetchContext.current.trace?.begin("cache store")
         await tiers.store(&response, from: target, keeping: stored ?? keeping, token: token)
         part?.end()
+        offer(made: response)
         // What is stored nowhere is replaced by nothing.
         if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
         return response

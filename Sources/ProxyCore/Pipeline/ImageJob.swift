@@ -215,24 +215,31 @@ struct ImageJob: Sendable {
             return try await fetch()
         }
         let known = await FetchContext.traced("cache record") { await tiers.usableRecord(for: request) }
-        guard let record = known, request.accepts(record) else {
+        let shared = await sharedSource(insteadOf: known)
+        guard let record = shared?.record ?? known, request.accepts(record) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
+        var source = Source(record: record, provenance: .storedOriginal)
+        source.sharedResult = shared?.sharedResult
         switch freshness.reuse(of: record, at: now, for: client) {
-        case .fresh: return Source(record: record, provenance: .storedOriginal)
-        case .whileRevalidating: return Source(record: record, provenance: .stale(.whileRevalidating))
-        case .asClientAllows: return Source(record: record, provenance: .stale(.asClientAllows))
+        case .fresh: break
+        case .whileRevalidating: source.provenance = .stale(.whileRevalidating)
+        case .asClientAllows: source.provenance = .stale(.asClientAllows)
         case .forbidden:
             guard !client.onlyIfCached else { throw .notCached }
-            return try await revalidatedSource(record)
+            return try await revalidatedSource(record, isShared: shared != nil)
         }
+        return source
     }
 
     /// Asks the origin about a source that is on record; when that fails, falls back on the record where it may.
-    private func revalidatedSource(_ record: SourceRecord) async throws(PipelineError) -> Source {
+    /// - Parameter isShared: whether it is the shared tier's, which may then have the picture, too.
+    private func revalidatedSource(
+        _ record: SourceRecord, isShared: Bool
+    ) async throws(PipelineError) -> Source {
         // Validators are worth sending only when a 304 would leave something to serve.
-        guard tiers.mayHold(request) else { return try await fetch() }
+        guard isShared || tiers.mayHold(request) else { return try await fetch() }
         let isRemembered = !client.retryFailed && failures.failure(ofSourceOf: request, at: now) != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
@@ -257,8 +264,11 @@ struct ImageJob: Sendable {
         let stored = try await FetchContext.traced("cache result") { () async throws(PipelineError) in
             try await tiers.result(for: request, hash: source.record.contentHash)
         }
-        guard let found = stored, found.description.isUsable(at: now)
-        else { return try await derivedResult(of: source) }
+        guard let found = stored, found.description.isUsable(at: now) else {
+            if let shared = await sharedResult(of: source) { return shared }
+            return try await derivedResult(of: source)
+        }
+        offerUse(found.description, of: source.record)
         let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,
@@ -292,7 +302,11 @@ struct ImageJob: Sendable {
         let stored = try await FetchContext.traced("cache original") { () async throws(PipelineError) in
             try await tiers.original(for: request, hash: source.record.contentHash)
         }
-        if let stored { return source.with(stored) }
+        if let stored {
+            offerUse(stored.description, of: source.record)
+            return source.with(stored)
+        }
+        if let shared = await sharedOriginal(of: source) { return shared }
         // The origin has just said no; there was no copy after all.
         if case .stale(.onError(let error, _)) = source.provenance { throw error }
         guard !client.onlyIfCached else { throw .notCached }

@@ -36,7 +36,7 @@ extension ImagePipeline {
     package func improve(_ image: ImageResponse, as request: ImageRequest, for client: ClientID?) {
         guard configuration.improve.enabled, image.description.stage.isImprovable else { return }
         switch image.provenance {
-        case .memory, .disk, .stale: improve(request, for: client)
+        case .memory, .disk, .shared, .stale: improve(request, for: client)
         case .storedOriginal, .revalidated, .fetched: return
         }
     }

@@ -12,6 +12,8 @@ package import URLs
 package enum PurgeTarget: Sendable {
     /// A source with all its variants.
     case source(SourceURL)
+    /// The same by its key.
+    case sourceKey(CacheKey)
     /// One entry.
     case key(CacheKey)
     /// Every result under a tag.
@@ -48,8 +50,8 @@ extension ImagePipeline {
     ) async throws(DiskCacheError) -> PurgeCounts {
         var counts: PurgeCounts
         switch target {
-        case .source(let url):
-            let source = key(of: url)
+        case .source(let url): return try await purge(.sourceKey(key(of: url)), in: which)
+        case .sourceKey(let source):
             detach { $1 == source }
             defer { detach { $1 == source } }
             counts = try await tiers.purge(source: source, in: which)
@@ -72,6 +74,7 @@ extension ImagePipeline {
             counts = purged.counts
             for source in purged.sources { counts.failures += failures.clear(source: source) }
             counts.mayLackSome = tiers.disk.mayLackLinks
+            counts.sources = purged.sources
         case .prefix(let prefix):
             // What is under way is known by its key alone, so none of it may be joined.
             detach { _, _ in true }
@@ -138,7 +141,7 @@ extension ImagePipeline {
         url.map { failures.clear(source: key(of: $0)) } ?? failures.clear()
     }
 
-    private func key(of url: SourceURL) -> CacheKey {
+    func key(of url: SourceURL) -> CacheKey {
         // Lost: that a rule refuses it; nothing is stored then.
         ImageRequest(source: url, plan: nil, rule: try? configuration.origins.rule(for: url)).sourceKey
     }

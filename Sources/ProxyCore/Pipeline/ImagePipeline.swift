@@ -142,6 +142,7 @@ package final class ImagePipeline: Sendable {
         let description = entry.description
         if description.kind.isResult { tiers.disk.recordAccess(description.key, kind: description.kind) }
         tiers.disk.recordAccess(description.sourceKey, kind: .original)
+        tiers.offerUse(of: entry)
     }
 
     /// Retains a subscription, so that the task goes on when every client has left.

@@ -35,6 +35,8 @@ package struct ImageResponse: Sendable {
         case memory
         /// The disk tier, as they are.
         case disk
+        /// The tier that nodes share.
+        case shared
         /// Rendered now from an original in the disk tier.
         case storedOriginal
         /// A stored copy that the origin confirmed (304), or a rendition of it.
@@ -55,7 +57,7 @@ package struct ImageResponse: Sendable {
             switch self {
             case .revalidated: self = .revalidated(reason)
             case .fetched: self = .fetched(reason)
-            case .memory, .disk, .storedOriginal, .stale: return
+            case .memory, .disk, .shared, .storedOriginal, .stale: return
             }
         }
     }

@@ -2,7 +2,7 @@
 
 import Cache
 import Freshness
-import Primitives
+package import Primitives
 import Request
 import Synchronization
 
@@ -29,6 +29,8 @@ package struct PurgeCounts: Sendable, Hashable {
     package var failures = 0
     /// Whether there may be more of what was to be purged: links of tags were lost before.
     package var mayLackSome = false
+    /// The sources that a purge by a tag found.
+    package var sources: Set<CacheKey> = []
 }
 
 extension ImageTiers {

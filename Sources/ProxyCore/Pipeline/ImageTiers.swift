@@ -5,6 +5,7 @@ package import Cache
 import Freshness
 import Primitives
 import Request
+package import Sharing
 
 /// Memory, open files, disk and folders that are only read, as the pipeline uses them: where to look, what to store where;
 /// a failure of any is a miss.
@@ -24,13 +25,18 @@ package final class ImageTiers: Sendable {
     /// Which tiers store results.
     package let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
+    /// The tier that nodes share, behind the others; nil without one.
+    package let shared: SharedTier?
     private let keepsFiles: Bool
     /// Reads bytes back; blocking, so never on Swift's own threads.
     let reading = IOQueue<BodyError>(
         label: "tiers", maxRunning: 4, maxWaiting: 4_096, overloaded: .storage("too much waits"))
 
     /// Bundles the tiers.
-    package init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
+    package init(
+        memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration, shared: SharedTier? = nil
+    ) {
+        self.shared = shared
         self.memory = memory
         self.disk = disk
         var open = MemoryCacheConfiguration()

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// A value that is set once: read, observed or awaited. Safe from any thread.
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var lastWaiter: UInt64 = 0
@@ -13,13 +13,16 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Not set yet.
+    package init() {}
+
     /// The value; nil as long as it is not set.
-    var value: Value? { state.withLock(\.value) }
+    package var value: Value? { state.withLock(\.value) }
 
     /// Sets the value, unless it is set already.
     /// - Returns: whether a waiter or an observer was notified.
     @discardableResult
-    func set(_ value: Value) -> Bool {
+    package func set(_ value: Value) -> Bool {
         let (waiters, observers) = state.withLock { state in
             if state.value == nil { state.value = value }
             defer { (state.waiters, state.observers) = ([:], []) }
@@ -64,7 +67,7 @@ final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Waits until the value is set, but no longer than `time`.
-    func wait(atMost time: Duration) async {
+    package func wait(atMost time: Duration) async {
         await withTaskGroup { group in
             group.addTask { _ = await self.wait() }
             // Lost: that the sleep was cut short.

@@ -67,7 +67,7 @@ package struct SourcePrefetch: Sendable {
             // What goes out as it came is stored as the original that was found.
             case .storedOriginal where response.description.kind == .original: return .stored
             case .memory, .disk: return .stored
-            case .storedOriginal, .revalidated, .fetched, .stale:
+            case .shared, .storedOriginal, .revalidated, .fetched, .stale:
                 return response.isStored ? .made(bytes: response.body.count) : .unstorable
             }
         } catch {

@@ -6,6 +6,12 @@ package struct AddressPolicy: Sendable, Hashable {
     private let allowed: [Network]
     private let denied: [Network]
     private let ports: Set<Int>
+    private let isUnrestricted: Bool
+
+    /// All addresses and ports: for services that the operator has named, not a client.
+    package static let unrestricted = AddressPolicy()
+
+    private init() { (allowed, denied, ports, isUnrestricted) = ([], [], [], true) }
 
     /// An invalid setting.
     package enum Invalid: Error, Sendable, Hashable {
@@ -21,12 +27,14 @@ package struct AddressPolicy: Sendable, Hashable {
         denied = try Self.networks(configuration.deniedNetworks)
         for port in configuration.ports where !(1...65_535).contains(port) { throw .port(port) }
         ports = Set(configuration.ports)
+        isUnrestricted = false
     }
 
     /// Whether a connection to `address` and `port` may be opened.
     ///
     /// A denied network wins over an allowed one, also for the IPv4 address that an IPv6 address carries.
     package func allows(_ address: IPAddress, port: Int) -> Bool {
+        guard !isUnrestricted else { return true }
         guard allows(port: port), !isDenied(address) else { return false }
         return isAllowed(address) || !PrivateAddress.isSpecial(address)
     }
@@ -47,7 +55,7 @@ package struct AddressPolicy: Sendable, Hashable {
 
     /// Whether any connection to `port` may be opened.
     package func allows(port: Int) -> Bool {
-        ports.isEmpty ? !Self.badPorts.contains(port) : ports.contains(port)
+        isUnrestricted || (ports.isEmpty ? !Self.badPorts.contains(port) : ports.contains(port))
     }
 
     private func isDenied(_ address: IPAddress) -> Bool {

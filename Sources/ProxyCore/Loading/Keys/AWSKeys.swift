@@ -61,7 +61,7 @@ extension AWSKeys {
         guard [name, key, token].allSatisfy({ !$0.isEmpty && FieldSyntax.isValue($0) }) else {
             throw AWSKeyFailure("its answer has keys with control characters")
         }
-        guard let expiry = Self.seconds(of: expiration) else {
+        guard let expiry = AWSTime.seconds(of: expiration) else {
             throw AWSKeyFailure("its answer has an expiration that is no time")
         }
         self.init(name: Secret(name), key: Secret(key), sessionToken: Secret(token), expiry: expiry)
@@ -73,21 +73,5 @@ extension AWSKeys {
             let end = document[start.upperBound...].firstRange(of: "</\(name)>")
         else { return nil }
         return String(document[start.upperBound..<end.lowerBound])
-    }
-
-    /// Seconds since 1970 of a time such as `2026-01-31T23:59:59Z`, with or without a fraction.
-    static func seconds(of text: String) -> Int64? {
-        guard
-            let match = text.wholeMatch(
-                of:
-                    /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:Z|\+00:00)/
-            )
-        else { return nil }
-        let parts = [
-            match.output.1, match.output.2, match.output.3, match.output.4, match.output.5, match.output.6,
-        ].compactMap { Int($0) }
-        return CalendarTime(
-            year: parts[0], month: parts[1], day: parts[2], hour: parts[3], minute: parts[4],
-            second: parts[5])?.seconds
     }
 }

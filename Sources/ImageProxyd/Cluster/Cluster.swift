@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cache
+import Loading
+internal import Logging
+import Observability
+import Pipeline
+import Primitives
+import Sharing
+import Synchronization
+import URLs
+
+/// What this node shares with others: the bucket, and the nodes themselves. Exists as long as the process.
+final class Cluster: Sendable {
+    /// The tier that nodes share; nil without a bucket.
+    let tier: SharedTier?
+    /// The other nodes; nil without any.
+    let peers: ClusterPeers?
+    /// What nodes sign requests to each other with.
+    let key: ClusterKey?
+    /// This node's name, another one after each start.
+    let node: String
+    private let loader: CurlLoader
+    private let logger: Logger
+    private let mark: JournalMark
+    private let seen = Mutex(SeenPurges())
+    private let maintenance = Mutex<Task<Void, Never>?>(nil)
+
+    /// Creates the parts that the settings name; nil where they name none. Nothing is asked yet.
+    /// - Parameter cacheDirectory: the folder of the disk tier.
+    init?(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, cacheDirectory: String, metrics: Metrics,
+        logger: Logger
+    ) throws(CurlLoader.SetupError) {
+        guard files.store != nil || !configuration.cluster.peers.isEmpty else { return nil }
+        let maxBytes = max(configuration.fetch.maxBytes.bytes, configuration.cache.memory.maxEntryBytes.bytes)
+        loader = try CurlLoader(
+            configuration: SharedTier.loaderConfiguration(configuration.shared, maxEntryBytes: maxBytes),
+            addresses: .unrestricted, redirectPolicy: { _ in false })
+        tier = files.store.map { [loader] place in
+            SharedTier(
+                configuration.shared,
+                store: ObjectStore(configuration.shared, at: place, loader: loader), maxEntryBytes: maxBytes,
+                observe: { operation, nanoseconds in
+                    metrics.sharedDuration.observe(
+                        nanoseconds: nanoseconds, Metric.SharedOperation(operation))
+                })
+        }
+        node = tier?.journal.node ?? String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        key = files.clusterKey.map { ClusterKey($0) }
+        if let key, !configuration.cluster.peers.isEmpty {
+            peers = ClusterPeers(configuration.cluster, key: key, node: node, loader: loader)
+        } else {
+            peers = nil
+        }
+        mark = JournalMark(folder: cacheDirectory)
+        self.logger = logger
+    }
+
+    // MARK: - Purging
+
+    /// What a purge came to.
+    struct Purged: Sendable {
+        var counts: PurgeCounts
+        /// In the store; nil without one.
+        var shared: SharedPurgeOutcome?
+        /// At the other nodes; nil without any.
+        var peers: ClusterPeers.Outcome?
+    }
+
+    /// Purges here, in the store, and at all other nodes.
+    /// - Throws: why the disk tier could not do it; the others have done it all the same, as far as they could.
+    func purge(_ target: PurgeTarget, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Purged {
+        let purge = begin(pipeline.sharedTarget(of: target))
+        var result: Result<PurgeCounts, DiskCacheError>
+        do throws(DiskCacheError) {
+            result = .success(try await pipeline.purge(target))
+        } catch {
+            result = .failure(error)
+        }
+        let sources = (try? result.get().sources) ?? []
+        async let shared = tier?.end(purge, tagged: sources)
+        async let told = peers?.tell(purge)
+        let (outcome, reached) = await (shared, told)
+        return Purged(counts: try result.get(), shared: outcome, peers: reached)
+    }
+
+    /// From now on this node uses nothing of the store from before the purge.
+    private func begin(_ target: SharedPurge.Target) -> SharedPurge {
+        if let tier { return tier.journal.begin(target) }
+        let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
+        seen.withLock { _ = $0.note(purge, at: SystemTime.seconds()) }
+        return purge
+    }
+
+    /// Does what another node was asked to purge, unless it is done already.
+    func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
+        let isNew =
+            tier?.journal.note(purge)
+            ?? seen.withLock { $0.note(purge, at: SystemTime.seconds()) }
+        guard isNew, purge.node != node else { return }
+        try await pipeline.apply(purge)
+    }
+
+    // MARK: - Starting and stopping
+
+    /// Reads the journal of purges, and goes on to read it; returns when the first reading has ended, or after some seconds.
+    ///
+    /// - Parameter isEmpty: whether the disk tier holds nothing, so that no purge from before concerns it.
+    func start(isEmpty: Bool, pipeline: @escaping @Sendable () -> ImagePipeline) async {
+        guard let tier else { return }
+        let start = isEmpty ? SystemTime.seconds() * 1_000 - 600_000 : mark.read() - 600_000
+        let first = Promise<Bool>()
+        let task = Task { [logger, mark] in
+            let hasFailed = Atomic(false)
+            await tier.maintain(from: start) { purge in
+                do throws(DiskCacheError) {
+                    try await pipeline().apply(purge)
+                } catch {
+                    logger.error("a purge of another node could not be done here: \(error)")
+                }
+            } didRead: { outcome in
+                switch outcome {
+                case .success(let time):
+                    mark.write(time)
+                    if hasFailed.exchange(false, ordering: .relaxed) {
+                        logger.notice("the journal of purges is read again")
+                    }
+                    first.set(true)
+                case .failure(let error):
+                    if !hasFailed.exchange(true, ordering: .relaxed) {
+                        logger.warning(
+                            "the journal of purges can't be read, so the shared tier is not used: \(error)")
+                    }
+                }
+            }
+        }
+        maintenance.withLock { $0 = task }
+        await first.wait(atMost: Self.patience)
+    }
+
+    /// How long the start waits for the store.
+    private static let patience = Duration.seconds(3)
+
+    /// Ends the exchanges; what waits to be uploaded is lost.
+    func stop() async {
+        maintenance.withLock { $0 }?.cancel()
+        await loader.stop()
+    }
+}
+
+extension Metric.SharedOperation {
+    init(_ operation: SharedStatistics.Operation) {
+        self =
+            switch operation {
+            case .get: .get
+            case .put: .put
+            case .delete: .delete
+            case .list: .list
+            }
+    }
+}
+
+/// The purges that other nodes have told of lately, without a store that would know. Pure; bounded by count.
+struct SeenPurges {
+    private var names: Set<String> = []
+    private var order: [String] = []
+    private static let capacity = 4_096
+    /// A message that is older, or of a clock that is so far off, is not done: it may be a repetition. Seconds.
+    private static let longestAge: Int64 = 600
+
+    /// Whether a purge is new.
+    mutating func note(_ purge: SharedPurge, at now: Int64) -> Bool {
+        guard abs(purge.milliseconds / 1_000 - now) <= Self.longestAge,
+            names.insert(purge.name).inserted
+        else { return false }
+        order.append(purge.name)
+        if order.count > Self.capacity { names.remove(order.removeFirst()) }
+        return true
+    }
+}

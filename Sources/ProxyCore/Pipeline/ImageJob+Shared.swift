@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bodies
+import Cache
+import Freshness
+import Primitives
+import Request
+import Sharing
+
+/// What the tier that nodes share has of an image, and what it is offered. It is asked after the node's own tiers and before the
+/// origin; a failure is a miss.
+extension ImageJob {
+    /// Whether the shared tier may have the image, or may get it.
+    private var isShareable: Bool { !isPrivate && !request.source.isUpload && keeping != .nothing }
+
+    /// What the shared tier knows of the source, and has of the picture, where this node knows nothing that may be used.
+    func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
+        guard let shared = tiers.shared, isShareable, !client.noCache else { return nil }
+        if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
+            return nil
+        }
+        let subject = SharedSubject(request)
+        let (found, result) = await FetchContext.traced("shared look-up") {
+            await shared.lookUp(subject, withResult: request.plan != nil)
+        }
+        guard let record = found, request.accepts(record),
+            known.map({ $0.responseTime < record.responseTime }) ?? true
+        else { return nil }
+        shared.noteFound(subject.source)
+        await tiers.save(record, receivedAt: .now, keeping: keeping, token: token)
+        var source = Source(record: record, provenance: .storedOriginal)
+        source.sharedResult = result
+        return source
+    }
+
+    /// The picture as the shared tier has it, if it was made from the source's present content.
+    func sharedResult(of source: Source) async -> ImageResponse? {
+        guard let shared = tiers.shared, isShareable, request.plan != nil else { return nil }
+        let subject = SharedSubject(request)
+        let hash = source.record.contentHash
+        var entry = source.sharedResult
+        if entry?.description.sourceHash != hash {
+            entry = await FetchContext.traced("shared result") {
+                await shared.result(of: subject, madeFrom: hash)
+            }
+        }
+        guard var found = entry else { return nil }
+        found.description.storedAt = now
+        shared.noteFound(subject.result)
+        await tiers.store(shared: found, of: source.record, keeping: keeping, token: token)
+        var response = ImageResponse(
+            description: found.description, record: source.record, body: .bytes(found.body),
+            provenance: source.provenance == .storedOriginal ? .shared : source.provenance)
+        response.isStored = true
+        response.timings.fetch = source.fetchTime
+        response.originStatus = source.status
+        await tiers.promote(&response, token: token)
+        return response
+    }
+
+    /// The source with its original as the shared tier has it; nil where it has not.
+    func sharedOriginal(of source: Source) async -> Source? {
+        guard let shared = tiers.shared, isShareable, tiers.shared?.configuration.originals == true else {
+            return nil
+        }
+        let entry = await FetchContext.traced("shared original") {
+            await shared.original(source.record.contentHash, of: SharedSubject(request))
+        }
+        guard let entry else { return nil }
+        shared.noteFound(request.sourceKey)
+        await tiers.store(shared: entry, of: source.record, keeping: keeping, token: token)
+        var found = source
+        found.body = .bytes(entry.body)
+        if request.plan == nil, found.provenance == .storedOriginal { found.provenance = .shared }
+        return found
+    }
+
+    // MARK: - Offering
+
+    /// Offers an original that has just been fetched, or the record that a 304 has confirmed.
+    func offer(fetched source: Source) {
+        guard let shared = tiers.shared, isShareable else { return }
+        let subject = SharedSubject(request)
+        guard source.body == nil else {
+            return tiers.offer(
+                subject, .original, source.record, cost: source.fetchTime / 1_000, to: shared)
+        }
+        let record = source.record
+        shared.offerRecord(
+            SharedUpload(subject, token: token) { SharedUpload.Content(record: record, entry: nil) })
+    }
+
+    /// Offers a picture that has just been made.
+    func offer(made response: ImageResponse) {
+        guard let shared = tiers.shared, isShareable, response.isStored else { return }
+        let timings = response.timings
+        let cost = (timings.fetch + timings.decode + timings.transform + timings.encode) / 1_000
+        tiers.offer(
+            SharedSubject(request), response.description.kind, response.record, cost: cost, to: shared)
+    }
+
+    /// Offers what a tier had, since it was used again.
+    func offerUse(_ description: EntryDescription, of record: SourceRecord) {
+        guard let shared = tiers.shared, isShareable else { return }
+        tiers.offer(SharedSubject(request), description.kind, record, cost: nil, to: shared)
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Ends what takes too long.
+enum Deadline {
+    /// Runs an exchange and cancels it when it has lasted for `limit`.
+    /// - Throws: `timedOut` then.
+    static func run<Value: Sendable>(
+        within limit: Duration, _ exchange: @escaping @Sendable () async throws(ObjectStoreError) -> Value
+    ) async throws(ObjectStoreError) -> Value {
+        let work = Task { () -> Result<Value, ObjectStoreError> in
+            do throws(ObjectStoreError) {
+                return .success(try await exchange())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let timer = Task {
+            // Lost: that the work has ended first.
+            try? await Task.sleep(for: limit)
+            if !Task.isCancelled { work.cancel() }
+        }
+        let result = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        timer.cancel()
+        return try result.get()
+    }
+}

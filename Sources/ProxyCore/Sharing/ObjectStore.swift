@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Freshness
+package import Loading
+import Origins
+import Primitives
+import URLs
+
+/// An object as the store returned it.
+package struct StoredObject: Sendable {
+    /// Its bytes.
+    package var content: [UInt8]
+    /// Seconds since it was stored, by the store's own clock; 0 where the store does not say.
+    package var age: Int64
+    /// When it was stored, in seconds since 1970 by the store's clock.
+    package var storedAt: Int64
+    /// The values of its `x-amz-meta-` fields, by the rest of their names.
+    package var metadata: [String: String]
+}
+
+/// One object of a listing.
+package struct ListedObject: Sendable, Hashable {
+    /// Its name.
+    package var name: String
+    /// When it was stored, in seconds since 1970 by the store's clock.
+    package var storedAt: Int64
+}
+
+/// The objects of one bucket, by the interface of S3. Signed by libcurl, transferred by a loader of its own.
+///
+/// Every call is one exchange, but for `put` of a large object. Safe from any task; cancelling the task aborts the exchange.
+package final class ObjectStore: Sendable {
+    private let loader: any ImageLoading
+    private let rule: OriginRule
+    /// The URL of the bucket, which ends in a slash.
+    private let bucket: String
+    private let uploadFields: [HeaderField]
+    /// The store's clock less this machine's, as the last answer showed it.
+    package let clock: StoreClock
+    /// Counts everything but look-ups, which the tier counts by what it finds.
+    let counters = SharedCounters()
+
+    /// The largest object that is uploaded by one request, and the length of the parts of a larger one; in bytes.
+    static let partBytes = 8 << 20
+    /// The maximum number of objects that one request deletes or lists.
+    static let mostAtOnce = 1_000
+    /// The maximum number of bytes of an answer that is no object.
+    private static let maxDocument = 4 << 20
+
+    /// Opens a bucket; nothing is asked yet.
+    package init(
+        _ configuration: SharedConfiguration, at place: StorePlace, loader: any ImageLoading,
+        clock: StoreClock = StoreClock()
+    ) {
+        (self.loader, self.clock) = (loader, clock)
+        (rule, prefix) = (place.rule, configuration.prefix)
+        bucket = place.bucket + configuration.prefix
+        let fields = [
+            ("x-amz-server-side-encryption", configuration.encryption),
+            ("x-amz-server-side-encryption-aws-kms-key-id", configuration.encryptionKey),
+        ]
+        uploadFields = fields.filter { !$0.1.isEmpty }.map { HeaderField(name: $0.0, value: $0.1) }
+    }
+
+    /// What the names of all objects begin with in the bucket; names here come without it.
+    private let prefix: String
+
+    // MARK: - Single objects
+
+    /// Returns an object; nil if there is none.
+    /// - Parameter limit: the maximum number of bytes.
+    package func get(_ name: String, atMost limit: Int) async throws(ObjectStoreError) -> StoredObject? {
+        let answer = try await exchange(nil, try url(name), .init("GET"), [], limit: limit)
+        if answer.status == 404 { return nil }
+        guard answer.status == 200 else { throw answer.refusal }
+        return answer.object(by: clock)
+    }
+
+    /// Stores an object in place of an earlier one; a large one in parts, so that it appears as a whole or not at all.
+    /// - Parameter metadata: values of `x-amz-meta-` fields, by the rest of their names.
+    package func put(
+        _ name: String, _ content: [UInt8], metadata: [String: String] = [:]
+    ) async throws(ObjectStoreError) {
+        let fields =
+            metadata.sorted { $0.key < $1.key }.map {
+                HeaderField(name: "x-amz-meta-" + $0.key, value: $0.value)
+            } + uploadFields + [HeaderField(name: "Content-Type", value: "application/octet-stream")]
+        guard content.count > Self.partBytes else {
+            let answer = try await exchange(.put, try url(name), .init("PUT", content: content), fields)
+            guard answer.status == 200 else { throw answer.refusal }
+            return
+        }
+        try await putParts(name, content, fields)
+    }
+
+    private func putParts(
+        _ name: String, _ content: [UInt8], _ fields: [HeaderField]
+    ) async throws(ObjectStoreError) {
+        let begun = try await exchange(.put, try url(name, "?uploads="), .init("POST"), fields)
+        guard begun.status == 200, let upload = begun.document.element("UploadId") else { throw begun.refusal }
+        let id = "uploadId=" + Self.escaped(upload)
+        do throws(ObjectStoreError) {
+            var parts = ""
+            for (index, start) in stride(from: 0, to: content.count, by: Self.partBytes).enumerated() {
+                let part = Array(content[start..<min(content.count, start + Self.partBytes)])
+                let sent = try await exchange(
+                    .put, try url(name, "?partNumber=\(index + 1)&" + id), .init("PUT", content: part), [])
+                guard sent.status == 200, let tag = sent.field("etag") else { throw sent.refusal }
+                let text = tag.filter { $0 != "\"" }
+                parts += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(text)</ETag></Part>"
+            }
+            let list = "<CompleteMultipartUpload>\(parts)</CompleteMultipartUpload>"
+            let ended = try await exchange(
+                .put, try url(name, "?" + id), .init("POST", content: Array(list.utf8)),
+                [HeaderField(name: "Content-Type", value: "application/xml")])
+            // The store may answer 200 before it knows, and say in the document that it failed.
+            guard ended.status == 200, ended.document.element("Error") == nil else { throw ended.refusal }
+        } catch {
+            // Lost: whether the parts are gone; a lifecycle rule removes those of uploads that never end.
+            _ = try? await exchange(.delete, try url(name, "?" + id), .init("DELETE"), [])
+            throw error
+        }
+    }
+
+    /// Deletes objects, also those that are not there.
+    package func delete(_ names: [String]) async throws(ObjectStoreError) {
+        for start in stride(from: 0, to: names.count, by: Self.mostAtOnce) {
+            try await deleteAtOnce(names[start..<min(names.count, start + Self.mostAtOnce)])
+        }
+    }
+
+    private func deleteAtOnce(_ names: ArraySlice<String>) async throws(ObjectStoreError) {
+        if names.count == 1, let name = names.first {
+            let answer = try await exchange(.delete, try url(name), .init("DELETE"), [])
+            guard [200, 204, 404].contains(answer.status) else { throw answer.refusal }
+            return
+        }
+        let objects = names.map { "<Object><Key>\(prefix)\($0)</Key></Object>" }.joined()
+        let list = Array("<Delete><Quiet>true</Quiet>\(objects)</Delete>".utf8)
+        let answer = try await exchange(
+            .delete, try bucketURL("?delete="), .init("POST", content: list),
+            [
+                HeaderField(name: "Content-Type", value: "application/xml"),
+                HeaderField(name: "Content-MD5", value: ContentDigest.md5(list)),
+            ])
+        guard answer.status == 200 else { throw answer.refusal }
+        if let code = answer.document.element("Code") { throw .refused(200, code) }
+    }
+
+    // MARK: - Listing
+
+    /// Lists at most a thousand objects in the order of their names.
+    /// - Parameter last: the name after which the list begins; nil for the first.
+    package func list(
+        _ start: String, after last: String? = nil
+    ) async throws(ObjectStoreError) -> (objects: [ListedObject], isCut: Bool) {
+        var query = "?list-type=2&max-keys=\(Self.mostAtOnce)&prefix=" + Self.escaped(prefix + start)
+        if let last { query += "&start-after=" + Self.escaped(prefix + last) }
+        let answer = try await exchange(.list, try bucketURL(query), .init("GET"), [])
+        guard answer.status == 200 else { throw answer.refusal }
+        let document = answer.document
+        let objects = document.elements("Contents").compactMap { text -> ListedObject? in
+            guard let name = text.element("Key"), name.hasPrefix(prefix),
+                let time = text.element("LastModified").flatMap(StoreClock.seconds(ofISO:))
+            else { return nil }
+            return ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time)
+        }
+        return (objects, document.element("IsTruncated") == "true")
+    }
+
+    // MARK: - Exchanges
+
+    private func url(_ name: String, _ query: String = "") throws(ObjectStoreError) -> SourceURL {
+        try parsed(bucket + name + query)
+    }
+
+    /// Of the bucket itself: the prefix is a matter of the query.
+    private func bucketURL(_ query: String) throws(ObjectStoreError) -> SourceURL {
+        try parsed(bucket.dropLast(prefix.count) + query)
+    }
+
+    private func parsed(_ text: some StringProtocol) throws(ObjectStoreError) -> SourceURL {
+        do throws(SourceURLError) {
+            return try SourceURL(parsing: String(text))
+        } catch {
+            throw .failed("\(text) is no URL")
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            URLPath.isUnreserved(byte)
+                ? String(UnicodeScalar(byte)) : String(decoding: URLPath.escape(of: byte), as: UTF8.self)
+        }.joined()
+    }
+
+    /// - Parameter operation: as what it is counted; nil where the caller counts it.
+    private func exchange(
+        _ operation: SharedStatistics.Operation?, _ url: SourceURL, _ command: OriginRequest.Command, _ fields: [HeaderField], limit: Int = maxDocument
+    ) async throws(ObjectStoreError) -> StoreAnswer {
+        // The content's own hash: the store refuses what arrives altered, and nothing is sent unsigned.
+        let hash = HeaderField(name: "x-amz-content-sha256", value: ContentDigest.sha256(command.content))
+        var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
+        request.command = command
+        let receiver = StoreAnswerReceiver(limit: limit)
+        do throws(LoadError) {
+            _ = try await loader.load(request, into: receiver)
+        } catch {
+            let failure = Task.isCancelled ? ObjectStoreError.timedOut : ObjectStoreError(error)
+            if let operation { counters.count(operation, failure.outcome) }
+            throw failure
+        }
+        guard let answer = receiver.answer else { throw .failed("no answer") }
+        clock.note(answer)
+        if let operation {
+            let isDone = (200..<300).contains(answer.status) || answer.status == 404
+            counters.count(operation, isDone ? .ok : .failed, bytes: command.content.count)
+        }
+        return answer
+    }
+}
+
+extension ObjectStoreError {
+    init(_ error: LoadError) {
+        switch error {
+        case .timedOut, .queueTimedOut: self = .timedOut
+        case .noKeys(let text): self = .noKeys(text)
+        case .unreachable(let text), .disconnected(let text), .tlsFailed(let text), .incomplete(let text):
+            self = .failed(text)
+        case .tooLarge: self = .failed("an object is larger than any that is stored")
+        case .queueFull: self = .failed("too many requests wait for the store")
+        default: self = .failed("\(error)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the object store did not do what it was asked.
+package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It did not answer in time.
+    case timedOut
+    /// It was not reached, or its answer broke off; why, for the log.
+    case failed(String)
+    /// It answered with a status that is no success; its code, such as `AccessDenied`, or nothing.
+    case refused(Int, String)
+    /// There are no keys to sign the request with; why, for the log.
+    case noKeys(String)
+    /// The tier leaves the store alone for a while, after failures in a row.
+    case breakerOpen
+
+    package var description: String {
+        switch self {
+        case .timedOut: "the store did not answer in time"
+        case .failed(let text): text
+        case .refused(let status, let code): "the store answered \(status)\(code.isEmpty ? "" : " " + code)"
+        case .noKeys(let text): text
+        case .breakerOpen: "the store is left alone for a while after several failures"
+        }
+    }
+
+    /// As what it is counted.
+    var outcome: SharedStatistics.Outcome {
+        switch self {
+        case .timedOut: .timedOut
+        case .breakerOpen: .skipped
+        case .failed, .refused, .noKeys: .failed
+        }
+    }
+
+    /// Whether the store itself works badly, as opposed to refusing this request.
+    var isOfStore: Bool {
+        switch self {
+        case .timedOut, .failed, .noKeys: true
+        case .refused(let status, _): status >= 500 || status == 429 || status == 403
+        case .breakerOpen: false
+        }
+    }
+}

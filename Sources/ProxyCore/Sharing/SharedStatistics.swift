@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// What the tier has done and holds, for metrics.
+package struct SharedStatistics: Sendable, Hashable {
+    /// An exchange with the store that costs money.
+    package enum Operation: Int, Sendable, CaseIterable {
+        case get, put, delete, list
+    }
+
+    /// What became of it.
+    package enum Outcome: Int, Sendable, CaseIterable {
+        /// It did what it was to do; a look-up found something that is used.
+        case ok
+        /// There was no such object.
+        case missing
+        /// There was one, and it is not used: damaged, of another content, past its age, or from before a purge.
+        case unusable
+        /// The store refused, or broke off.
+        case failed
+        /// It took longer than it may.
+        case timedOut
+        /// The store was not asked: its breaker was open, too many look-ups were under way, or the journal was not read.
+        case skipped
+    }
+
+    /// Exchanges, by operation and outcome.
+    package var requests: [Operation: [Outcome: Int]] = [:]
+    /// Bytes of objects.
+    package var bytesIn = 0, bytesOut = 0
+    /// Names of pictures that wait to be uploaded: bytes and their bound.
+    package var queueBytes = 0, queueLimit = 0
+    /// Pictures that were not uploaded because too many waited.
+    package var dropped = 0
+    /// Whether the store is left alone.
+    package var isBreakerOpen = false
+    /// Seconds since the journal of purges was read; nil if it has not been.
+    package var journalAge: Double?
+    /// Purges that are remembered.
+    package var purges = 0
+}
+
+/// Counts exchanges. Safe from any thread.
+final class SharedCounters: Sendable {
+    private struct State {
+        var requests: [SharedStatistics.Operation: [SharedStatistics.Outcome: Int]] = [:]
+        var bytesIn = 0
+        var bytesOut = 0
+    }
+    private let state = Mutex(State())
+
+    func count(
+        _ operation: SharedStatistics.Operation, _ outcome: SharedStatistics.Outcome, bytes: Int = 0
+    ) {
+        state.withLock { state in
+            state.requests[operation, default: [:]][outcome, default: 0] += 1
+            switch operation {
+            case .get: state.bytesIn += bytes
+            case .put: state.bytesOut += bytes
+            case .delete, .list: break
+            }
+        }
+    }
+
+    var snapshot: SharedStatistics {
+        let state = state.withLock { $0 }
+        var statistics = SharedStatistics()
+        statistics.requests = state.requests
+        (statistics.bytesIn, statistics.bytesOut) = (state.bytesIn, state.bytesOut)
+        return statistics
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Primitives
+
+/// What a node does for the tier beside requests: it learns of purges, and deletes what is past its age.
+extension SharedTier {
+    /// Reads the journal again and again, and has other nodes' purges done here, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - start: where the last start of this node ended, in milliseconds of the store's clock.
+    ///   - apply: does a purge in this node's own tiers.
+    ///   - didRead: called after each reading with the place to begin at the next start.
+    package func maintain(
+        from start: Int64, apply: @escaping @Sendable (SharedPurge) async -> Void,
+        didRead: @escaping @Sendable (Result<Int64, ObjectStoreError>) async -> Void
+    ) async {
+        var start = start
+        var part = UInt8.random(in: 0...UInt8.max)
+        var lastPart = ContinuousClock.now
+        while !Task.isCancelled {
+            let outcome = await readJournal(from: start, apply: apply)
+            if case .success = outcome { start = 0 }
+            await didRead(outcome)
+            let pace = configuration.sweepInterval.duration / 256
+            if configuration.sweepInterval.milliseconds > 0, case .success = outcome, .now - lastPart >= pace {
+                // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
+                _ = try? await sweep(part)
+                (part, lastPart) = (part &+ 1, .now)
+            }
+            var pause = configuration.journalInterval.duration
+            if case .failure = outcome { pause = min(pause, Self.pauseAfterFailure) }
+            // Lost: that the task was cancelled, which ends the loop.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// How soon a reading that failed is tried again.
+    private static let pauseAfterFailure = Duration.seconds(5)
+
+    /// Reads the journal once.
+    package func readJournal(
+        from start: Int64, apply: @Sendable (SharedPurge) async -> Void
+    ) async -> Result<Int64, ObjectStoreError> {
+        do throws(ObjectStoreError) {
+            for purge in try await journal.read(from: start) { await apply(purge) }
+            return .success(journal.mark)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Deletes the objects of one part of the bucket that are past `shared.maxAge`, unless a node did so within
+    /// `shared.sweepInterval`; returns how many.
+    package func sweep(_ part: UInt8) async throws(ObjectStoreError) -> Int {
+        let mark = ObjectName.sweepMark(part)
+        if let last = try await store.get(mark, atMost: 1_024),
+            last.age < Int64(configuration.sweepInterval.seconds)
+        {
+            return 0
+        }
+        try await store.put(mark, [])
+        let oldest = store.clock.now - Int64(configuration.maxAge.seconds)
+        var count = try await delete(ObjectName.part(part), storedBefore: oldest)
+        // A purge must be remembered longer than what it concerns.
+        if part == 0 {
+            count += try await delete(ObjectName.journal, storedBefore: oldest - 86_400)
+        }
+        return count
+    }
+
+    private func delete(_ start: String, storedBefore oldest: Int64) async throws(ObjectStoreError) -> Int {
+        var last: String?
+        var count = 0
+        while true {
+            let (objects, isCut) = try await store.list(start, after: last)
+            let names = objects.filter { $0.storedAt < oldest }.map(\.name)
+            try await store.delete(names)
+            count += names.count
+            guard isCut, let end = objects.last?.name else { return count }
+            last = end
+        }
+    }
+
+    /// The lifecycle rule that does what the sweep does, as AWS' tools take it.
+    package static func lifecycle(_ configuration: SharedConfiguration) -> JSONValue {
+        let days = max(1, (configuration.maxAge.seconds + 86_399) / 86_400)
+        func rule(_ id: String, _ prefix: String, _ days: Int) -> JSONValue {
+            .object([
+                .init(name: "ID", value: .string(id)),
+                .init(name: "Status", value: .string("Enabled")),
+                .init(
+                    name: "Filter",
+                    value: .object([.init(name: "Prefix", value: .string(configuration.prefix + prefix))])),
+                .init(name: "Expiration", value: .object([.init(name: "Days", value: .integer(days))])),
+                .init(
+                    name: "AbortIncompleteMultipartUpload",
+                    value: .object([.init(name: "DaysAfterInitiation", value: .integer(1))])),
+            ])
+        }
+        // A purge must be remembered longer than what it concerns: all of it gets the longer time.
+        return .object([
+            .init(name: "Rules", value: .array([rule("imageproxyd", "", days + 1)]))
+        ])
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bodies
+import Cache
+import Freshness
+package import Primitives
+
+/// What a purge did in the store.
+package struct SharedPurgeOutcome: Sendable, Hashable {
+    /// Objects that were deleted.
+    package var deleted = 0
+    /// Why other nodes may not learn of the purge yet, or why objects remain that no node uses; nil if all is done.
+    package var problem: String?
+}
+
+extension SharedTier {
+    /// Ends a purge that `journal.begin` began, after the tiers of this node: writes it for all nodes, and deletes what it can.
+    ///
+    /// What is not deleted is not used either: it is from before the purge.
+    package func end(_ purge: SharedPurge, tagged sources: Set<CacheKey> = []) async -> SharedPurgeOutcome {
+        var outcome = SharedPurgeOutcome()
+        do throws(ObjectStoreError) {
+            try await journal.write(purge)
+        } catch {
+            outcome.problem = "other nodes do not learn of it yet: \(error)"
+        }
+        do throws(ObjectStoreError) {
+            switch purge.target {
+            case .source(let source): outcome.deleted = try await delete([source])
+            case .tag: outcome.deleted = try await delete(sources)
+            case .everything: records.forgetAll()
+            case .key, .prefix: break
+            }
+        } catch {
+            outcome.problem = outcome.problem ?? "objects from before it remain in the store, unused: \(error)"
+        }
+        return outcome
+    }
+
+    /// Deletes the objects of sources; returns how many.
+    private func delete(_ sources: Set<CacheKey>) async throws(ObjectStoreError) -> Int {
+        var count = 0
+        for source in sources {
+            records.forget(source)
+            let name = ObjectName.record(of: source)
+            var names = [name]
+            let found = try await store.get(name, atMost: PortableRecord.maxBytes)
+            if let record = found.flatMap({ PortableRecord($0.content) })?.record {
+                names.append(ObjectName.original(record.contentHash))
+            }
+            var last: String?
+            while true {
+                let (objects, isCut) = try await store.list(ObjectName.results(of: source), after: last)
+                names += objects.map(\.name)
+                guard isCut, let end = objects.last?.name else { break }
+                last = end
+            }
+            try await store.delete(names)
+            count += names.count - (found == nil ? 1 : 0)
+        }
+        return count
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bodies
+import Cache
+import Freshness
+import Imaging
+package import Primitives
+
+/// How pictures get into the store: later, and only those that are worth it.
+extension SharedTier {
+    /// Offers a picture, or an original, that has just been made or fetched, or that was used.
+    ///
+    /// - Parameters:
+    ///   - isOriginal: whether it is the source's original.
+    ///   - cost: milliseconds of work that it took; nil for a use of what was there.
+    package func offer(_ upload: SharedUpload, isOriginal: Bool = false, cost: Int? = nil) {
+        guard !isOriginal || configuration.originals else { return }
+        let key = isOriginal ? upload.subject.source : upload.subject.result
+        guard uploads.isWorthIt(key, cost: cost) else { return }
+        append(upload, as: key)
+    }
+
+    /// Offers a record that the origin has confirmed, or changed, of a source that the tier has.
+    package func offerRecord(_ upload: SharedUpload) {
+        guard uploads.isShared(upload.subject.source) else { return }
+        append(upload, as: CacheKey(high: upload.subject.source.low, low: upload.subject.source.high))
+    }
+
+    /// Notes that the tier has a picture or a source, which so is not uploaded again.
+    package func noteFound(_ key: CacheKey) { uploads.noteShared(key) }
+
+    private func append(_ upload: SharedUpload, as key: CacheKey) {
+        guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites) else {
+            return
+        }
+        Task {
+            var next: SharedUpload? = first
+            while let upload = next {
+                await run(upload)
+                uploads.end()
+                next = uploads.begin(atMost: configuration.maxWrites)
+            }
+        }
+    }
+
+    private func run(_ upload: SharedUpload) async {
+        guard journal.isCurrent, upload.token.isValid, let content = await upload.read(),
+            !content.record.directives.forbidStoring, !content.record.directives.contains(.purged),
+            !content.record.directives.contains(.inReadOnlyFolder)
+        else { return }
+        var names: [String] = []
+        do throws(ObjectStoreError) {
+            // The picture first: others find it as soon as they find the record.
+            if let entry = content.entry, let name = try await put(entry, of: upload.subject) { names.append(name) }
+            if try await put(content.record, of: upload.subject) {
+                names.append(ObjectName.record(of: upload.subject.source))
+            }
+        } catch {
+            // Lost: this upload; it is counted, and made again by a later use.
+            return
+        }
+        // Purged meanwhile, and maybe after the purge had deleted everything.
+        if !upload.token.isValid {
+            // Lost: a failure to delete; nothing from before the purge is used.
+            try? await store.delete(names)
+        }
+    }
+
+    private func put(_ entry: PortableEntry, of subject: SharedSubject) async throws(ObjectStoreError) -> String? {
+        let description = entry.description
+        guard description.stage != .cheapest, description.kind != .intermediate, let bytes = entry.encoded()
+        else { return nil }
+        let isOriginal = description.kind == .original
+        let name =
+            isOriginal
+            ? ObjectName.original(description.contentHash)
+            : ObjectName.result(description.key, of: description.sourceKey)
+        let age = now - description.storedAt
+        try await withBreaker(.put) { () async throws(ObjectStoreError) in
+            try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
+        }
+        uploads.noteShared(isOriginal ? subject.source : subject.result)
+        return name
+    }
+
+    /// False where the store has the record already.
+    private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool {
+        guard !records.has(record), let bytes = PortableRecord(record).encoded() else { return false }
+        let age = now - record.responseTime
+        try await withBreaker(.put) { () async throws(ObjectStoreError) in
+            try await store.put(
+                ObjectName.record(of: record.key), bytes,
+                metadata: StoredObject.metadata(age: age, tags: subject.tags))
+        }
+        records.note(record)
+        uploads.noteShared(subject.source)
+        return true
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Bodies
+package import Cache
+package import Freshness
+import Imaging
+package import Loading
+import Origins
+import Primitives
+import Synchronization
+
+/// The tier that nodes share: records, originals and results as objects of a bucket, after memory and disk and before the
+/// origin.
+///
+/// A cache like the others: what it has is checked, a failure is a miss, the last writer wins, and no node locks anything.
+/// Every age is counted by the store's clock. Safe from any task.
+package final class SharedTier: Sendable {
+    package let store: ObjectStore
+    package let journal: PurgeJournal
+    package let configuration: SharedConfiguration
+    let counters: SharedCounters
+    let uploads: UploadQueue
+    let records = SentRecords()
+    private let breaker = Mutex(StoreBreaker())
+    private let reads = Atomic(0)
+    private let maxBytes: Int
+    private let clock: @Sendable () -> Int64
+    /// Seconds since 1970 by this machine's clock.
+    var now: Int64 { clock() }
+    /// Called after each exchange with what it was and how long it took, in nanoseconds.
+    private let observe: @Sendable (SharedStatistics.Operation, UInt64) -> Void
+
+    /// Creates the tier; nothing is asked yet.
+    ///
+    /// - Parameters:
+    ///   - maxEntryBytes: the length of the largest body.
+    ///   - clock: this machine's time in seconds since 1970.
+    package init(
+        _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
+        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
+        observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
+    ) {
+        (self.configuration, self.store, counters) = (configuration, store, store.counters)
+        maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
+        (self.clock, self.observe) = (clock, observe)
+        journal = PurgeJournal(store: store, configuration: configuration)
+        uploads = UploadQueue(
+            maxBytes: configuration.queueBytes.bytes, minUses: configuration.minUses,
+            minCost: configuration.minCost.milliseconds)
+    }
+
+    /// The settings of the loader that the store is asked with: a thread, a queue and connections of its own, so that the
+    /// store delays no origin, nor the reverse.
+    package static func loaderConfiguration(
+        _ configuration: SharedConfiguration, maxEntryBytes: Int
+    ) -> FetchConfiguration {
+        var fetch = FetchConfiguration()
+        fetch.maxConcurrent = configuration.maxReads + configuration.maxWrites + otherExchanges
+        fetch.maxPerHost = fetch.maxConcurrent
+        fetch.clientShare = 1
+        fetch.queue = fetch.maxConcurrent
+        fetch.connectTimeout = .seconds(2)
+        fetch.firstByteTimeout = .seconds(30)
+        fetch.totalTimeout = .minutes(2)
+        fetch.retries = 0
+        fetch.maxRedirects = 0
+        fetch.maxBytes = ByteCount(max(maxEntryBytes + PortableEntry.maxHeaderBytes, 8 << 20))
+        return fetch
+    }
+
+    /// Exchanges beside look-ups and uploads: the journal, purges, sweeps, other nodes.
+    private static let otherExchanges = 16
+
+    // MARK: - Looking up
+
+    /// What the tier has of a picture: the record of its source, and, asked for at the same time, the picture itself if that
+    /// was made from the content of the record.
+    ///
+    /// Nil for what it has not, can't say in time, or what was purged.
+    package func lookUp(
+        _ subject: SharedSubject, withResult: Bool
+    ) async -> (record: SourceRecord?, result: PortableEntry?) {
+        async let record = record(of: subject)
+        async let result = withResult ? self.result(of: subject, madeFrom: nil) : nil
+        guard let known = await record else {
+            _ = await result
+            return (nil, nil)
+        }
+        let entry = await result
+        return (known, entry?.description.sourceHash == known.contentHash ? entry : nil)
+    }
+
+    /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
+    package func record(of subject: SharedSubject) async -> SourceRecord? {
+        await get(ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes) { object -> SourceRecord? in
+            guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
+                found.keyText == subject.sourceText, !found.directives.forbidStoring,
+                admits(object, subject)
+            else { return nil }
+            var record = found
+            // The time in the store by its own clock, and what had passed before by that of the node that stored it.
+            record.responseTime = clock() - object.age - object.ageWhenStored
+            return record
+        }
+    }
+
+    /// A picture that was made from some content.
+    /// - Parameter hash: of the content; nil for any.
+    package func result(of subject: SharedSubject, madeFrom hash: ContentHash?) async -> PortableEntry? {
+        await get(ObjectName.result(subject.result, of: subject.source), atMost: maxBytes) { object -> PortableEntry? in
+            guard let entry = PortableEntry(object.content), entry.description.kind.isResult,
+                entry.description.key == subject.result, entry.description.keyText == subject.resultText,
+                entry.description.sourceKey == subject.source,
+                hash == nil || entry.description.sourceHash == hash,
+                entry.description.stage != .cheapest, admits(object, subject)
+            else { return nil }
+            return entry
+        }
+    }
+
+    /// An original, by its content; described as this source's.
+    package func original(_ hash: ContentHash, of subject: SharedSubject) async -> PortableEntry? {
+        await get(ObjectName.original(hash), atMost: maxBytes) { object -> PortableEntry? in
+            guard let entry = PortableEntry(object.content), entry.description.kind == .original,
+                entry.description.contentHash == hash
+            else { return nil }
+            var description = entry.description
+            (description.key, description.keyText) = (subject.source, subject.sourceText)
+            (description.sourceKey, description.sourceHash) = (subject.source, hash)
+            description.storedAt = clock()
+            return PortableEntry(description, body: entry.body)
+        }
+    }
+
+    /// Whether an object is neither too old nor from before a purge.
+    private func admits(_ object: StoredObject, _ subject: SharedSubject) -> Bool {
+        object.age <= Int64(configuration.maxAge.seconds)
+            && journal.admits(subject, tags: object.tags, madeAt: object.storedAt - object.ageWhenStored)
+    }
+
+    /// Gets an object and reads it, within `shared.timeout`.
+    private func get<Value: Sendable>(
+        _ name: String, atMost limit: Int, _ read: @Sendable (StoredObject) -> Value?
+    ) async -> Value? {
+        let reading = reads.wrappingAdd(1, ordering: .relaxed).newValue
+        defer { reads.wrappingSubtract(1, ordering: .relaxed) }
+        guard journal.isCurrent, reading <= configuration.maxReads else {
+            counters.count(.get, .skipped)
+            return nil
+        }
+        let object: StoredObject?
+        do throws(ObjectStoreError) {
+            object = try await withBreaker(.get) { [store, configuration] () async throws(ObjectStoreError) in
+                try await Deadline.run(within: configuration.timeout.duration) {
+                    () async throws(ObjectStoreError) in try await store.get(name, atMost: limit)
+                }
+            }
+        } catch {
+            counters.count(.get, error.outcome)
+            return nil
+        }
+        guard let object else {
+            counters.count(.get, .missing)
+            return nil
+        }
+        let value = read(object)
+        counters.count(.get, value == nil ? .unusable : .ok, bytes: object.content.count)
+        return value
+    }
+
+    /// Runs an exchange unless the store is left alone.
+    func withBreaker<Value: Sendable>(
+        _ operation: SharedStatistics.Operation,
+        _ exchange: () async throws(ObjectStoreError) -> Value
+    ) async throws(ObjectStoreError) -> Value {
+        guard breaker.withLock({ $0.admit(at: .now) }) else { throw .breakerOpen }
+        let start = ContinuousClock.now
+        func end(_ hasFailed: Bool) {
+            let now = ContinuousClock.now
+            breaker.withLock { $0.end(hasFailed, at: now) }
+            observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))
+        }
+        do throws(ObjectStoreError) {
+            let value = try await exchange()
+            end(false)
+            return value
+        } catch {
+            end(error.isOfStore)
+            throw error
+        }
+    }
+
+    // MARK: - Watching
+
+    /// What it has done and holds.
+    package var statistics: SharedStatistics {
+        var statistics = counters.snapshot
+        (statistics.queueBytes, statistics.queueLimit) = (uploads.byteCount, configuration.queueBytes.bytes)
+        statistics.dropped = uploads.dropped
+        statistics.isBreakerOpen = breaker.withLock { $0.isOpen }
+        (statistics.journalAge, statistics.purges) = (journal.age, journal.count)
+        return statistics
+    }
+}
+
+extension StoredObject {
+    /// Seconds that had passed since it was fetched or made when it was stored.
+    var ageWhenStored: Int64 { max(0, metadata["age"].flatMap { Int64($0) } ?? 0) }
+
+    /// The tags under which it was stored.
+    var tags: [String] {
+        (metadata["tags"] ?? "").split(separator: ",").compactMap { text in
+            Base64.decodeURL(text.utf8).flatMap { String(validOctets: $0[...]) }
+        }
+    }
+
+    /// The fields for an object that was made some seconds ago.
+    static func metadata(age: Int64, tags: [String]) -> [String: String] {
+        var metadata = ["age": "\(max(0, age))"]
+        if !tags.isEmpty {
+            metadata["tags"] = tags.map { Base64.encodeURL($0.utf8) }.joined(separator: ",")
+        }
+        return metadata
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Freshness
+import Loading
+import Primitives
+import Synchronization
+
+/// The answer of a store, or of another node.
+struct StoreAnswer: Sendable {
+    var status: Int
+    var fields: [HeaderField]
+    var content: [UInt8]
+
+    /// The first value of a field; `name` in lower case.
+    func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// The content as a document.
+    var document: XMLText { XMLText(String(decoding: content, as: UTF8.self)[...]) }
+
+    /// The failure that the status is.
+    var refusal: ObjectStoreError { .refused(status, document.element("Code")?.prefix(64).description ?? "") }
+
+    /// The object that it contains.
+    func object(by clock: StoreClock) -> StoredObject {
+        let now = clock.now
+        let date = field("date").flatMap { HTTPDate($0, now: now) }?.seconds ?? now
+        let storedAt = field("last-modified").flatMap { HTTPDate($0, now: now) }?.seconds ?? date
+        let start = "x-amz-meta-"
+        let metadata = fields.filter { $0.name.hasPrefix(start) }.map { ($0.name.dropFirst(start.count), $0.value) }
+        return StoredObject(
+            content: content, age: max(0, date - storedAt), storedAt: storedAt,
+            metadata: Dictionary(metadata.map { (String($0.0), $0.1) }, uniquingKeysWith: { first, _ in first }))
+    }
+}
+
+/// Collects an answer within a bound.
+final class StoreAnswerReceiver: OriginReceiving {
+    private let limit: Int
+    private let state = Mutex<StoreAnswer?>(nil)
+
+    /// - Parameter limit: the maximum number of bytes of the content.
+    init(limit: Int) { self.limit = limit }
+
+    /// What has been received; nil without a head.
+    var answer: StoreAnswer? { state.withLock { $0 } }
+
+    func receive(head: OriginHead) throws(LoadError) {
+        state.withLock { $0 = StoreAnswer(status: head.status, fields: head.fields, content: []) }
+    }
+
+    func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        let copy = unsafe Array(bytes)
+        let isWithin = state.withLock { answer in
+            answer?.content += copy
+            return answer.map { $0.content.count <= limit } ?? false
+        }
+        guard isWithin else { throw .tooLarge }
+    }
+}
+
+/// The parts of an XML document of S3 that are read: elements without attributes.
+struct XMLText: Sendable {
+    private let text: Substring
+
+    init(_ text: Substring) { self.text = text }
+
+    /// The text of the first element of a name; nil if there is none.
+    func element(_ name: String) -> String? { elements(name, atMost: 1).first.map { String($0.text) } }
+
+    /// The contents of all elements of a name.
+    func elements(_ name: String, atMost limit: Int = .max) -> [XMLText] {
+        var found: [XMLText] = []
+        var rest = text
+        while found.count < limit, let start = rest.firstRange(of: "<\(name)>"),
+            let end = rest[start.upperBound...].firstRange(of: "</\(name)>")
+        {
+            found.append(XMLText(rest[start.upperBound..<end.lowerBound]))
+            rest = rest[end.upperBound...]
+        }
+        return found
+    }
+}
+
+/// Digests that requests of S3 need.
+enum ContentDigest {
+    /// SHA-256 in hexadecimal.
+    static func sha256(_ content: [UInt8]) -> String { hex(SHA256.hash(data: content)) }
+
+    /// MD5 in base64 (RFC 1864), which S3 wants with a list of objects to delete.
+    static func md5(_ content: [UInt8]) -> String { Base64.encode(Array(Insecure.MD5.hash(data: content))) }
+
+    /// A digest in hexadecimal.
+    static func hex(_ digest: some Sequence<UInt8>) -> String {
+        digest.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Freshness
+import Loading
+import Primitives
+import Synchronization
+
+/// The store's clock, as its answers show it: the one clock by which all nodes count ages, however wrong their own are.
+///
+/// Safe from any thread.
+package final class StoreClock: Sendable {
+    private let local: @Sendable () -> Int64
+    /// The store's time less the local one, in seconds.
+    private let offset = Mutex<Int64?>(nil)
+
+    /// - Parameter local: this machine's time in seconds since 1970.
+    package init(local: @escaping @Sendable () -> Int64 = SystemTime.seconds) { self.local = local }
+
+    /// Seconds since 1970 by the store's clock; by this machine's as long as the store has not answered.
+    package var now: Int64 { local() + (offset.withLock { $0 } ?? 0) }
+
+    /// Whether the store has shown its clock.
+    var isKnown: Bool { offset.withLock { $0 != nil } }
+
+    func note(_ answer: StoreAnswer) {
+        guard let date = answer.field("date").flatMap({ HTTPDate($0, now: local()) }) else { return }
+        let difference = date.seconds - local()
+        offset.withLock { $0 = difference }
+    }
+
+    /// Seconds since 1970 of a time such as `2026-01-31T23:59:59.123Z`; nil if it is none.
+    static func seconds(ofISO text: String) -> Int64? {
+        AWSTime.seconds(of: text)
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Cache
+package import Freshness
+import Primitives
+import Synchronization
+
+/// A picture that is to be uploaded: its bytes are read when its turn comes, so that nothing but names waits.
+package struct SharedUpload: Sendable {
+    /// What is read then.
+    package struct Content: Sendable {
+        /// The record of the source.
+        package var record: SourceRecord
+        /// The picture, or the original; nil for the record alone.
+        package var entry: PortableEntry?
+
+        /// Combines the members.
+        package init(record: SourceRecord, entry: PortableEntry?) {
+            (self.record, self.entry) = (record, entry)
+        }
+    }
+
+    /// Which picture.
+    package var subject: SharedSubject
+    /// Void once it is purged.
+    package var token: PurgeToken
+    /// Reads it; nil if it is not there any more.
+    package var read: @Sendable () async -> Content?
+
+    /// Combines the members.
+    package init(
+        _ subject: SharedSubject, token: PurgeToken, read: @escaping @Sendable () async -> Content?
+    ) {
+        (self.subject, self.token, self.read) = (subject, token, read)
+    }
+}
+
+/// Which pictures wait to be uploaded, and which are worth it. Bounded by bytes; safe from any thread.
+final class UploadQueue: Sendable {
+    fileprivate struct State {
+        var waiting: [CacheKey: SharedUpload] = [:]
+        var order: [CacheKey] = []
+        /// How many of `order` have been taken.
+        var taken = 0
+        var bytes = 0
+        var dropped = 0
+        var running = 0
+        /// Uses of pictures that are not uploaded yet, and of those that are, so that they are not again.
+        var uses = EvictionRing<CacheKey, Uses>(scanLimit: 64)
+    }
+
+    /// What is known of one picture.
+    enum Uses {
+        case counted(Int)
+        case isShared
+    }
+
+    private let maxBytes: Int
+    private let minUses: Int
+    private let minCost: Int
+    private let state = Mutex(State())
+
+    /// Most pictures whose uses are counted, about 100 bytes each.
+    private static let maxCounted = 65_536
+
+    /// - Parameter minCost: in milliseconds.
+    init(maxBytes: Int, minUses: Int, minCost: Int) {
+        (self.maxBytes, self.minUses, self.minCost) = (maxBytes, minUses, minCost)
+    }
+
+    /// Bytes that wait.
+    var byteCount: Int { state.withLock { $0.bytes } }
+    /// Pictures that found no place.
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    /// Counts a use, and whether the picture is worth an upload now.
+    ///
+    /// - Parameters:
+    ///   - key: of the picture, or of the original.
+    ///   - cost: milliseconds of work that it took; nil for a use of what was there.
+    func isWorthIt(_ key: CacheKey, cost: Int?) -> Bool {
+        state.withLock { state in
+            var count = 1
+            switch state.uses.value(for: key) {
+            // What has just been made replaces what is there.
+            case .isShared: return cost.map { $0 >= minCost } ?? false
+            case .counted(let known): count += known
+            case nil: break
+            }
+            guard count < minUses, cost.map({ $0 < minCost }) ?? true else { return true }
+            state.uses.store(.counted(count), for: key, capacity: Self.maxCounted)
+            return false
+        }
+    }
+
+    /// Notes that the tier has a picture.
+    func noteShared(_ key: CacheKey) {
+        state.withLock { $0.uses.store(.isShared, for: key, capacity: Self.maxCounted) }
+    }
+
+    /// Whether this node has put the picture there, or found it there.
+    func isShared(_ key: CacheKey) -> Bool {
+        state.withLock { state in
+            if case .isShared = state.uses.peek(key) { true } else { false }
+        }
+    }
+
+    /// Has an upload wait; false where it finds no place. A later one of the same picture replaces an earlier one.
+    func append(_ upload: SharedUpload, as key: CacheKey) -> Bool {
+        state.withLock { state in
+            if let known = state.waiting[key] {
+                state.bytes -= known.subject.byteCount
+            } else {
+                guard state.bytes + upload.subject.byteCount <= maxBytes else {
+                    state.dropped += 1
+                    return false
+                }
+                state.order.append(key)
+            }
+            state.waiting[key] = upload
+            state.bytes += upload.subject.byteCount
+            return true
+        }
+    }
+
+    /// Takes the next one to run; nil if none waits, or so many run.
+    func begin(atMost limit: Int) -> SharedUpload? {
+        state.withLock { state in
+            guard state.running < limit, let next = state.takeNext() else { return nil }
+            state.running += 1
+            return next
+        }
+    }
+
+    /// Notes the end of one.
+    func end() { state.withLock { $0.running -= 1 } }
+}
+
+extension UploadQueue.State {
+    fileprivate mutating func takeNext() -> SharedUpload? {
+        guard taken < order.count else { return nil }
+        let key = order[taken]
+        taken += 1
+        if taken == order.count || taken > 1_024 {
+            order.removeFirst(taken)
+            taken = 0
+        }
+        guard let upload = waiting.removeValue(forKey: key) else { return nil }
+        bytes -= upload.subject.byteCount
+        return upload
+    }
+}
