@@ -23,7 +23,7 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *
 // libcurl copies the content.
 static inline CURLcode ccurl_copy_content(CURL *handle, const void *bytes, size_t count) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
-    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, count ? bytes : "");
 }
 
 // The list is borrowed until the next set or the handle's end.

@@ -101,7 +101,7 @@ struct Components: Sendable {
                         automatic: AutomaticFormats(configuration.formats.auto),
                         isSigned: files.firstKey != nil),
                     serverLimit: configuration.http.server.limits.contentBytes)),
-            cluster: cluster.map { ClusterHandler(cluster: $0, pipeline: pipeline) },
+            cluster: cluster.map { ClusterHandler(cluster: $0, pipeline: pipeline, handlers: handlers) },
             pipeline: pipeline, limit: limit)
     }
 
@@ -164,7 +164,7 @@ struct Components: Sendable {
             reportError: { [logger] in logger.error("\($0)") })
     }
 
-    private var tracing: RequestTracing { RequestTracing(tracer: spans?.tracer) }
+    private var tracing: RequestTracing { RequestTracing(tracer: spans?.tracer, asksNodes: cluster?.homes != nil) }
 
     /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open
     /// files are answered by them, too.

@@ -122,7 +122,8 @@ struct Daemon {
         let cluster = try Cluster(
             configuration, files, cacheDirectory: cacheDirectory, metrics: metrics, logger: logger)
         let tiers = ImageTiers(
-            memory: memory, disk: disk, configuration: configuration.cache, shared: cluster?.tier)
+            memory: memory, disk: disk, configuration: configuration.cache, shared: cluster?.tier,
+            homes: cluster?.homes)
         let share = DescriptorShare(
             budget: budget, wanted: configuration.cache.disk.openFiles,
             bodies: tiers.bodyFiles,

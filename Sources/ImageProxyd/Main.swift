@@ -14,7 +14,7 @@ struct Main: AsyncParsableCommand {
             ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
             SignCommand.self, TranslateCommand.self, TransformsCommand.self, DocsCommand.self,
             PrefetchCommand.self, TopCommand.self, ExplainCommand.self, CacheCommand.self, PurgeCommand.self,
-            FailedCommand.self,
+            FailedCommand.self, SharedCommand.self,
             TransformCommand.self, InfoCommand.self, CheckSandboxCommand.self, WorkerCommand.self,
         ])
 }

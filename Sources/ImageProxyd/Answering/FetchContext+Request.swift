@@ -9,11 +9,12 @@ import Tracing
 extension FetchContext {
     /// The fields of a request that are passed on to the origin.
     /// - Parameter forwarding: records whether a request was sent to the origin.
-    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil) {
+    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil, asked: Asked? = nil) {
         self.init(
             traceparent: Self.parent(of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),
-            client: ClientID(request.client), forwarding: forwarding, trace: trace)
+            client: ClientID(request.client), forwarding: forwarding, trace: trace,
+            asked: asked)
     }
 
     /// The part of `traceparent` that version 00 defines, in that version.
@@ -25,6 +26,20 @@ extension FetchContext {
     private static func list(_ name: FieldName, of request: HTTPRequest) -> String? {
         request.has(name) ? request.values(of: name).joined(separator: ",") : nil
     }
+}
+
+extension FetchContext.Asked {
+    /// What another node needs of a request to read it; nil where that is too long for a request to it.
+    init?(_ request: HTTPRequest) {
+        let accept = request.values(of: .accept).joined(separator: ",")
+        guard request.method == .get || request.method == .head, request.target.utf8.count <= Self.longest,
+            accept.utf8.count <= Self.longest / 2
+        else { return nil }
+        self.init(target: request.target, accept: accept)
+    }
+
+    /// In bytes; percent-encoded they are three times as many at most.
+    private static let longest = 4 << 10
 }
 
 extension LoopGuard {

@@ -16,6 +16,8 @@ final class Cluster: Sendable {
     let tier: SharedTier?
     /// The other nodes; nil without any.
     let peers: ClusterPeers?
+    /// The homes of sources, where this node asks them; nil where it does not.
+    let homes: ClusterHomes?
     /// What nodes sign requests to each other with.
     let key: ClusterKey?
     /// This node's name, another one after each start.
@@ -53,8 +55,23 @@ final class Cluster: Sendable {
         } else {
             peers = nil
         }
+        homes = Self.homes(configuration, peers, key, maxEntryBytes: maxBytes)
         mark = JournalMark(folder: cacheDirectory)
         self.logger = logger
+    }
+
+    private static func homes(
+        _ configuration: ProxyConfiguration, _ peers: ClusterPeers?, _ key: ClusterKey?, maxEntryBytes: Int
+    ) -> ClusterHomes? {
+        guard configuration.cluster.forward, let peers, let key else { return nil }
+        var own: Set<String> = []
+        if let named = ClusterPeer(configuration.cluster.address) {
+            own.insert(named.name)
+        } else {
+            let ports = configuration.listen.compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+            for host in ClusterHomes.localHosts() { own.formUnion(ports.map { "\(host):\($0)" }) }
+        }
+        return ClusterHomes(peers, key: key, own: own, maxEntryBytes: maxEntryBytes)
     }
 
     // MARK: - Purging

@@ -11,6 +11,7 @@ import Sharing
 struct ClusterHandler: Sendable {
     let cluster: Cluster
     let pipeline: ImagePipeline
+    let handlers: ImageHandlers
 
     private static let signature = FieldName(ClusterKey.field)
     private static let node = FieldName(ClusterPeers.nodeField)
@@ -30,7 +31,54 @@ struct ClusterHandler: Sendable {
                 let purge = SharedPurge(name: String(parts[1].dropFirst("purge=".count)))
             else { return .now(Self.refusal(400, "invalid_parameter", "That is no purge")) }
             return .later(context: ExchangeContext(.other).packed) { await self.purge(purge) }
+        case (.get, ClusterHomes.path[...]?):
+            let query = Array((parts.count == 2 ? parts[1] : "").utf8)
+            return .later(context: ExchangeContext(.other).packed) { await self.picture(query) }
         default: return .now(Self.refusal(404, "not_found", "There is nothing at this path"))
+        }
+    }
+
+    /// A picture for a node that has it not, made here, at the home of its source; another node is not asked.
+    private func picture(_ query: [UInt8]) async -> HTTPResponse {
+        do throws(AdminFailure) {
+            let query = try AdminQuery(query, names: ["target", "accept", "client"])
+            let target = Array((query["target"] ?? "").utf8)
+            guard let handler = unsafe target.withUnsafeBytes({ unsafe handlers.handler(of: $0) }) else {
+                throw AdminQuery.invalid("target", "is about no picture")
+            }
+            return await picture(
+                target, by: handler, accept: query["accept"] ?? "",
+                for: ClientID(text: query["client"] ?? ""))
+        } catch {
+            return Self.refusal(422, "not_made", "The picture was not made here")
+        }
+    }
+
+    private func picture(
+        _ target: [UInt8], by handler: ImageHandler, accept: String, for client: ClientID?
+    ) async -> HTTPResponse {
+        do throws(PipelineError) {
+            let request = try handler.read(target, accept: accept)
+            let made = await FetchContext.$current.withValue(FetchContext(client: client)) {
+                () async -> Result<HomeAnswer?, PipelineError> in
+                do throws(PipelineError) {
+                    return .success(try await pipeline.answerForNode(request))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            guard let bytes = try made.get()?.encoded() else {
+                return Self.refusal(422, "not_made", "The picture is not for others")
+            }
+            var response = HTTPResponse(status: .ok)
+            response.fields.append(.contentType, text: "application/octet-stream")
+            response.fields.append(.cacheControl, text: "no-store")
+            response.body = .bytes(bytes)
+            response.context = ExchangeContext(.other).packed
+            return response
+        } catch {
+            // The node meets the error itself, and explains it to its client.
+            return Self.refusal(422, "not_made", "The picture was not made here")
         }
     }
 

@@ -11,6 +11,8 @@ import Tracing
 struct RequestTracing: Sendable {
     /// Nil where nothing is traced.
     let tracer: Tracer?
+    /// Whether other nodes are asked for pictures.
+    var asksNodes = false
 
     /// Runs a request's work.
     /// - Parameter route: the path of the request's handler, such as `/img`.
@@ -18,7 +20,9 @@ struct RequestTracing: Sendable {
         _ request: HTTPRequest, at route: Metric.Route, _ work: () async -> HTTPResponse
     ) async -> HTTPResponse {
         let trace = begin(request)
-        let context = FetchContext(request, forwarding: ForwardingRecord(), trace: trace)
+        let context = FetchContext(
+            request, forwarding: ForwardingRecord(), trace: trace,
+            asked: asksNodes ? FetchContext.Asked(request) : nil)
         let response = await FetchContext.$current.withValue(context) { await work() }
         guard let trace else { return response }
         let path = route.path

@@ -83,7 +83,8 @@ final class CurlHandle {
     private func setCommand(_ command: OriginRequest.Command?) -> Bool {
         guard let command else { return true }
         let count = command.content.count
-        if count > 0 {
+        // Also where it is empty: a server may want to be told so.
+        if count > 0 || command.mayHaveContent {
             let code = unsafe command.content.withUnsafeBytes { unsafe ccurl_copy_content(raw, $0.baseAddress, count) }
             guard code == CURLE_OK else { return false }
         }

@@ -92,6 +92,9 @@ package struct OriginRequest: Sendable, Hashable {
         /// The content; empty for none. libcurl gets a copy.
         package var content: [UInt8]
 
+        /// Whether a server expects content, be it empty.
+        var mayHaveContent: Bool { method == "PUT" || method == "POST" }
+
         /// Pairs a method with its content.
         package init(_ method: String, content: [UInt8] = []) {
             (self.method, self.content) = (method, content)

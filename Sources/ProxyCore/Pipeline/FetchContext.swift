@@ -28,6 +28,20 @@ package struct FetchContext: Sendable, Hashable {
     /// ask for.
     package let isPrefetch: Bool
 
+    /// What the client has asked for, so that another node can be asked for it; nil where none is to be.
+    package let asked: Asked?
+
+    /// A request as another node reads it.
+    package struct Asked: Sendable, Hashable {
+        /// Path and query.
+        package let target: String
+        /// `Accept`.
+        package let accept: String
+
+        /// Combines the members.
+        package init(target: String, accept: String) { (self.target, self.accept) = (target, accept) }
+    }
+
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
     /// A client can write any text there, and an origin may answer differently because of it. Only requests
@@ -45,8 +59,10 @@ package struct FetchContext: Sendable, Hashable {
     /// Creates a context from a request's fields: a well-formed `traceparent`, and the request's path.
     package init(
         traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
-        forwarding: ForwardingRecord? = nil, trace: Trace? = nil, isPrefetch: Bool = false
+        forwarding: ForwardingRecord? = nil, trace: Trace? = nil, isPrefetch: Bool = false,
+        asked: Asked? = nil
     ) {
+        self.asked = asked
         self.trace = trace
         self.isPrefetch = isPrefetch
         self.forwarding = forwarding

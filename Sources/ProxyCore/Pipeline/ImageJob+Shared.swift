@@ -15,11 +15,13 @@ extension ImageJob {
 
     /// What the shared tier knows of the source, and has of the picture, where this node knows nothing that may be used.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
-        guard let shared = tiers.shared, isShareable, !client.noCache else { return nil }
+        guard tiers.shared != nil || tiers.homes != nil, isShareable, !client.noCache else { return nil }
         if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
             return nil
         }
         let subject = SharedSubject(request)
+        if let found = await homeSource(of: subject) { return found }
+        guard let shared = tiers.shared else { return nil }
         let (found, result) = await FetchContext.traced("shared look-up") {
             await shared.lookUp(subject, withResult: request.plan != nil)
         }
@@ -33,20 +35,44 @@ extension ImageJob {
         return source
     }
 
+    /// What the source's home among the nodes has, or has made for this node; nil where this node is the home.
+    private func homeSource(of subject: SharedSubject) async -> Source? {
+        let context = FetchContext.current
+        guard let homes = tiers.homes, let asked = context.asked, !client.onlyIfCached else { return nil }
+        let answer = await FetchContext.traced("home") {
+            await homes.picture(
+                of: subject, target: asked.target, accept: asked.accept, client: context.client?.text ?? "")
+        }
+        guard let answer, request.accepts(answer.record) else { return nil }
+        await tiers.save(answer.record, receivedAt: .now, keeping: keeping, token: token)
+        var source = Source(record: answer.record, provenance: .storedOriginal)
+        guard answer.entry.description.kind == .original else {
+            source.sharedResult = answer.entry
+            return source
+        }
+        await tiers.store(shared: answer.entry, of: answer.record, keeping: keeping, token: token)
+        source.body = .bytes(answer.entry.body)
+        if request.plan == nil { source.provenance = .shared }
+        return source
+    }
+
     /// The picture as the shared tier has it, if it was made from the source's present content.
     func sharedResult(of source: Source) async -> ImageResponse? {
-        guard let shared = tiers.shared, isShareable, request.plan != nil else { return nil }
+        guard tiers.shared != nil || source.sharedResult != nil, isShareable, request.plan != nil else {
+            return nil
+        }
         let subject = SharedSubject(request)
         let hash = source.record.contentHash
         var entry = source.sharedResult
         if entry?.description.sourceHash != hash {
+            guard let shared = tiers.shared else { return nil }
             entry = await FetchContext.traced("shared result") {
                 await shared.result(of: subject, madeFrom: hash)
             }
         }
         guard var found = entry else { return nil }
         found.description.storedAt = now
-        shared.noteFound(subject.result)
+        tiers.shared?.noteFound(subject.result)
         await tiers.store(shared: found, of: source.record, keeping: keeping, token: token)
         var response = ImageResponse(
             description: found.description, record: source.record, body: .bytes(found.body),

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cache
+import Bodies
 import Freshness
+import Imaging
+import Primitives
+package import Request
 package import Sharing
 
 /// Purges that reach all nodes.
@@ -19,6 +23,22 @@ extension ImagePipeline {
         case .prefix(let prefix): .prefix(prefix)
         case .everything: .everything
         }
+    }
+
+    /// The image for `request` in the form for another node; nil for one that must not be shared.
+    package func answerForNode(_ request: ImageRequest) async throws(PipelineError) -> HomeAnswer? {
+        guard case .whole(let image) = try await answer(for: request, streaming: .none),
+            !image.record.directives.forbidStoring, image.description.stage != .cheapest,
+            let bytes = await tiers.bytes(of: image.body)
+        else { return nil }
+        if image.provenance.isStale { return nil }
+        var description = image.description
+        if description.kind == .original {
+            (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText)
+        }
+        return HomeAnswer(
+            record: image.record, age: max(0, clock() - image.record.responseTime),
+            entry: PortableEntry(description, body: bytes))
     }
 
     /// Does here what another node was asked to purge.

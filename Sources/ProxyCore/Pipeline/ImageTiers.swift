@@ -27,6 +27,8 @@ package final class ImageTiers: Sendable {
     let maxEntryBytes: Int
     /// The tier that nodes share, behind the others; nil without one.
     package let shared: SharedTier?
+    /// The homes of sources among the nodes; nil where this node asks none.
+    let homes: ClusterHomes?
     private let keepsFiles: Bool
     /// Reads bytes back; blocking, so never on Swift's own threads.
     let reading = IOQueue<BodyError>(
@@ -34,9 +36,10 @@ package final class ImageTiers: Sendable {
 
     /// Bundles the tiers.
     package init(
-        memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration, shared: SharedTier? = nil
+        memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration, shared: SharedTier? = nil,
+        homes: ClusterHomes? = nil
     ) {
-        self.shared = shared
+        (self.shared, self.homes) = (shared, homes)
         self.memory = memory
         self.disk = disk
         var open = MemoryCacheConfiguration()

@@ -22,6 +22,12 @@ package struct ClusterKey: Sendable {
         return ContentDigest.hex(HMAC<SHA256>.authenticationCode(for: text, using: key))
     }
 
+    /// A number that only holders of the key can compute of a text.
+    func seed(_ text: String) -> UInt64 {
+        let code = HMAC<SHA256>.authenticationCode(for: Array("seed \(text)".utf8), using: key)
+        return code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+
     /// Whether a signature is a request's; takes as long for any.
     package func isValid(_ signature: String, _ method: String, _ target: String) -> Bool {
         let (given, wanted) = (Array(signature.utf8), Array(self.signature(method, target).utf8))

@@ -144,14 +144,18 @@ package final class ClusterPeers: Sendable {
         while let entry = unsafe next, found.count < maxAddresses {
             let facts = unsafe entry.pointee
             unsafe next = facts.ai_next
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let code = unsafe getnameinfo(
-                facts.ai_addr, facts.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-            guard code == 0 else { continue }
-            let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let host = address.contains(":") ? "[\(address)]" : address
+            guard let host = unsafe Self.host(of: facts.ai_addr, facts.ai_addrlen) else { continue }
             found.append(ClusterPeer(scheme: peer.scheme, host: host, port: peer.port))
         }
         return found
+    }
+
+    /// A socket address as it stands in `HOST:PORT`; nil if it is none of IP.
+    static func host(of address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> String? {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let code = unsafe getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        guard code == 0 else { return nil }
+        let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return name.contains(":") ? "[\(name)]" : name
     }
 }

@@ -187,7 +187,7 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             URLPath.isUnreserved(byte)
                 ? String(UnicodeScalar(byte)) : String(decoding: URLPath.escape(of: byte), as: UTF8.self)

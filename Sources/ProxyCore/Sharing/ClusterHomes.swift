@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Cache
+package import Freshness
+import Glibc
+package import Primitives
+import Synchronization
+
+/// The home of each source among the nodes, which a node asks for a picture before it makes it itself. Safe from any task.
+///
+/// A source's home is the node with the greatest weight for it (rendezvous hashing): when a node comes or goes, only the
+/// sources of that node move. The weights depend on the cluster's key, so that no client can choose a home.
+package final class ClusterHomes: Sendable {
+    private struct State {
+        var nodes: [(peer: ClusterPeer, seed: UInt64)] = []
+        var readAt: ContinuousClock.Instant?
+        /// Nodes that did not answer, and until when they are not asked.
+        var restingUntil: [ClusterPeer: ContinuousClock.Instant] = [:]
+    }
+
+    private let peers: ClusterPeers
+    private let key: ClusterKey
+    private let own: Set<String>
+    private let maxBytes: Int
+    private let state = Mutex(State())
+
+    /// The path of a picture that a node asks its home for.
+    package static let path = "/cluster/image"
+    /// How long the addresses of the nodes are believed.
+    private static let addressLifetime = Duration.seconds(10)
+    /// How long a home may take before the node makes the picture itself.
+    private static let patience = Duration.seconds(10)
+    /// How long a node that did not answer is not asked.
+    private static let rest = Duration.seconds(15)
+
+    /// - Parameters:
+    ///   - own: this node's addresses, as `HOST:PORT`.
+    ///   - maxEntryBytes: the length of the largest body.
+    package init(_ peers: ClusterPeers, key: ClusterKey, own: Set<String>, maxEntryBytes: Int) {
+        (self.peers, self.key, self.own) = (peers, key, own)
+        maxBytes = HomeAnswer.maxHeadBytes + maxEntryBytes
+    }
+
+    /// The picture of a request, made by its source's home; nil where this node is the home, or makes it itself.
+    ///
+    /// - Parameters:
+    ///   - target: the client's, path and query; `accept`: its field.
+    ///   - client: the client, for turns in the home's queues.
+    package func picture(
+        of subject: SharedSubject, target: String, accept: String, client: String
+    ) async -> (record: SourceRecord, entry: PortableEntry)? {
+        await refresh()
+        guard let home = home(of: subject.source), !own.contains(home.name), isAsked(home) else { return nil }
+        let query = [("target", target), ("accept", accept), ("client", client)]
+            .map { $0.0 + "=" + ObjectStore.escaped($0.1) }.joined(separator: "&")
+        let answer: StoreAnswer
+        do throws(ObjectStoreError) {
+            answer = try await peers.exchange(
+                "GET", Self.path + "?" + query, with: home, atMost: maxBytes, within: Self.patience)
+        } catch {
+            state.withLock { $0.restingUntil[home] = .now + Self.rest }
+            return nil
+        }
+        // Its refusal says nothing of the picture that this node can use.
+        guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject) else { return nil }
+        var record = found.record
+        record.responseTime = SystemTime.seconds() - found.age
+        return (record, found.entry)
+    }
+
+    /// The home of a source; nil without nodes.
+    package func home(of source: CacheKey) -> ClusterPeer? {
+        state.withLock { state in
+            state.nodes.max { Self.weight($0.seed, source) < Self.weight($1.seed, source) }?.peer
+        }
+    }
+
+    /// The finalizer of SplitMix64 over both.
+    private static func weight(_ seed: UInt64, _ source: CacheKey) -> UInt64 {
+        var mixed = seed ^ source.low
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    private func isAsked(_ peer: ClusterPeer) -> Bool {
+        state.withLock { state in
+            guard let until = state.restingUntil[peer] else { return true }
+            guard until < .now else { return false }
+            state.restingUntil[peer] = nil
+            return true
+        }
+    }
+
+    /// Reads the nodes' addresses anew, if that is due.
+    private func refresh() async {
+        let isDue = state.withLock { state in
+            let isDue = state.readAt.map { .now - $0 > Self.addressLifetime } ?? true
+            if isDue { state.readAt = .now }
+            return isDue
+        }
+        guard isDue else { return }
+        adopt(await peers.nodes().nodes)
+    }
+
+    /// Takes the nodes; those that the name service has lost at once stay out.
+    package func adopt(_ nodes: [ClusterPeer]) {
+        let seeded = nodes.map { (peer: $0, seed: key.seed($0.name)) }
+        state.withLock { state in
+            state.nodes = seeded
+            state.restingUntil = state.restingUntil.filter { entry in nodes.contains(entry.key) }
+        }
+    }
+
+    /// The addresses of this machine, as they stand in `HOST:PORT`.
+    package static func localHosts() -> Set<String> {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else { return [] }
+        defer { unsafe freeifaddrs(list) }
+        var hosts: Set<String> = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            let facts = unsafe entry.pointee
+            unsafe next = facts.ifa_next
+            guard let address = unsafe facts.ifa_addr else { continue }
+            let family = Int32(unsafe address.pointee.sa_family)
+            let length = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+            guard family == AF_INET || family == AF_INET6 else { continue }
+            if let host = unsafe ClusterPeers.host(of: address, socklen_t(length)) { hosts.insert(host) }
+        }
+        return hosts
+    }
+}
+
+/// A picture as its home sends it: the record of its source, and the picture.
+package struct HomeAnswer: Sendable {
+    /// The record, with the times of the home's clock.
+    package var record: SourceRecord
+    /// Seconds since its response was received, by the home's clock.
+    package var age: Int64
+    /// The picture.
+    package var entry: PortableEntry
+
+    static let maxHeadBytes = 16 + PortableRecord.maxBytes + PortableEntry.maxHeaderBytes
+
+    /// Combines the members.
+    package init(record: SourceRecord, age: Int64, entry: PortableEntry) {
+        (self.record, self.age, self.entry) = (record, age, entry)
+    }
+
+    /// All bytes: age (8), length of the record (4), both least significant byte first, the record, the picture. Nil where a
+    /// part is too long.
+    package func encoded() -> [UInt8]? {
+        guard let head = PortableRecord(record).encoded(), let picture = entry.encoded() else { return nil }
+        let numbers = [UInt64(max(0, age)), UInt64(head.count)]
+        let bytes = numbers.enumerated().flatMap { index, number in
+            (0..<(index == 0 ? 8 : 4)).map { UInt8(truncatingIfNeeded: number >> UInt64($0 * 8)) }
+        }
+        return bytes + head + picture
+    }
+
+    /// Parses them; nil unless all of it holds.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count > 12 else { return nil }
+        func number(_ range: Range<Int>) -> UInt64 {
+            range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
+        }
+        let (age, count) = (number(0..<8), Int(number(8..<12)))
+        guard age < 1 << 40, count <= bytes.count - 12,
+            let record = PortableRecord(Array(bytes[12..<12 + count]))?.record,
+            let entry = PortableEntry(Array(bytes[(12 + count)...]))
+        else { return nil }
+        (self.record, self.age, self.entry) = (record, Int64(age), entry)
+    }
+
+    /// Whether it is what was asked for.
+    func concerns(_ subject: SharedSubject) -> Bool {
+        let description = entry.description
+        let isPicture =
+            description.kind == .original
+            ? description.key == subject.source && description.keyText == subject.sourceText
+            : description.kind.isResult && description.key == subject.result
+                && description.keyText == subject.resultText
+        return isPicture && record.key == subject.source && record.keyText == subject.sourceText
+            && description.sourceHash == record.contentHash && !record.directives.forbidStoring
+    }
+}
