@@ -126,7 +126,7 @@ final class Cluster: Sendable {
     /// - Parameter isEmpty: whether the disk tier holds nothing, so that no purge from before concerns it.
     func start(isEmpty: Bool, pipeline: @escaping @Sendable () -> ImagePipeline) async {
         guard let tier else { return }
-        let start = isEmpty ? SystemTime.seconds() * 1_000 - 600_000 : mark.read() - 600_000
+        let start = isEmpty ? SystemTime.seconds() * 1_000 - Self.overlap : mark.read() - Self.overlap
         let first = Promise<Bool>()
         let task = Task { [logger, mark] in
             let hasFailed = Atomic(false)
@@ -156,6 +156,8 @@ final class Cluster: Sendable {
         await first.wait(atMost: Self.patience)
     }
 
+    /// Purges from this time before the last start's end are done again, in milliseconds.
+    private static let overlap: Int64 = 600_000
     /// How long the start waits for the store.
     private static let patience = Duration.seconds(3)
 

@@ -30,10 +30,10 @@ struct ClusterHandler: Sendable {
             guard parts.count == 2, parts[1].hasPrefix("purge="),
                 let purge = SharedPurge(name: String(parts[1].dropFirst("purge=".count)))
             else { return .now(Self.refusal(400, "invalid_parameter", "That is no purge")) }
-            return .later(context: ExchangeContext(.other).packed) { await self.purge(purge) }
+            return .later(context: ExchangeContext(.cluster).packed) { await self.purge(purge) }
         case (.get, ClusterHomes.path[...]?):
             let query = Array((parts.count == 2 ? parts[1] : "").utf8)
-            return .later(context: ExchangeContext(.other).packed) { await self.picture(query) }
+            return .later(context: ExchangeContext(.cluster).packed) { await self.picture(query) }
         default: return .now(Self.refusal(404, "not_found", "There is nothing at this path"))
         }
     }
@@ -74,7 +74,7 @@ struct ClusterHandler: Sendable {
             response.fields.append(.contentType, text: "application/octet-stream")
             response.fields.append(.cacheControl, text: "no-store")
             response.body = .bytes(bytes)
-            response.context = ExchangeContext(.other).packed
+            response.context = ExchangeContext(.cluster).packed
             return response
         } catch {
             // The node meets the error itself, and explains it to its client.
@@ -90,12 +90,12 @@ struct ClusterHandler: Sendable {
         }
         var response = AdminAnswer.json(["node": .string(cluster.node)])
         if let name = Self.node { response.fields.append(name, text: cluster.node) }
-        response.context = ExchangeContext(.other).packed
+        response.context = ExchangeContext(.cluster).packed
         return response
     }
 
     private static func refusal(_ status: Int, _ code: String, _ title: String) -> HTTPResponse {
         ResponseMapping.problem(
-            ProblemDocument(status: status, code: code, title: title), context: ExchangeContext(.other))
+            ProblemDocument(status: status, code: code, title: title), context: ExchangeContext(.cluster))
     }
 }

@@ -4,7 +4,7 @@
 package enum Metric {
     /// Which route a request was for; `other` is one that does not exist.
     package enum Route: Int, CaseIterable, MetricLabels {
-        case img, info, healthz, readyz, metrics, transforms, playground, admin, other, srcset
+        case img, info, healthz, readyz, metrics, transforms, playground, admin, other, srcset, cluster
 
         /// The path of the route, `/` for those with several; `-` for answers of the server itself.
         package var path: String {

@@ -65,7 +65,8 @@ extension ImageJob {
         let hash = source.record.contentHash
         var entry = source.sharedResult
         if entry?.description.sourceHash != hash {
-            guard let shared = tiers.shared else { return nil }
+            // Of content that has just been fetched nothing is there, but for what another node makes in this moment.
+            guard let shared = tiers.shared, source.body == nil else { return nil }
             entry = await FetchContext.traced("shared result") {
                 await shared.result(of: subject, madeFrom: hash)
             }

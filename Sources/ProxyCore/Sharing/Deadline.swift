@@ -3,7 +3,7 @@
 /// Ends what takes too long.
 enum Deadline {
     /// Runs an exchange and cancels it when it has lasted for `limit`.
-    /// - Throws: `timedOut` then.
+    /// - Throws: `timedOut` then; `cancelled` where the caller's task was cancelled.
     static func run<Value: Sendable>(
         within limit: Duration, _ exchange: @escaping @Sendable () async throws(ObjectStoreError) -> Value
     ) async throws(ObjectStoreError) -> Value {
@@ -25,6 +25,8 @@ enum Deadline {
             work.cancel()
         }
         timer.cancel()
+        // Whoever has cancelled the caller says nothing of the exchange.
+        if Task.isCancelled { throw .cancelled }
         return try result.get()
     }
 }

@@ -39,6 +39,8 @@ package final class ObjectStore: Sendable {
     package let clock: StoreClock
     /// Counts everything but look-ups, which the tier counts by what it finds.
     let counters = SharedCounters()
+    /// Of objects that are being received or sent.
+    let budget: ByteBudget
 
     /// The largest object that is uploaded by one request, and the length of the parts of a larger one; in bytes.
     static let partBytes = 8 << 20
@@ -54,6 +56,7 @@ package final class ObjectStore: Sendable {
     ) {
         (self.loader, self.clock) = (loader, clock)
         (rule, prefix) = (place.rule, configuration.prefix)
+        budget = ByteBudget(configuration.objectBytes.bytes)
         bucket = place.bucket + configuration.prefix
         let fields = [
             ("x-amz-server-side-encryption", configuration.encryption),
@@ -202,7 +205,7 @@ package final class ObjectStore: Sendable {
         let hash = HeaderField(name: "x-amz-content-sha256", value: ContentDigest.sha256(command.content))
         var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
         request.command = command
-        let receiver = StoreAnswerReceiver(limit: limit)
+        let receiver = StoreAnswerReceiver(limit: limit, budget: operation == nil ? budget : nil)
         do throws(LoadError) {
             _ = try await loader.load(request, into: receiver)
         } catch {
@@ -228,7 +231,7 @@ extension ObjectStoreError {
         case .unreachable(let text), .disconnected(let text), .tlsFailed(let text), .incomplete(let text):
             self = .failed(text)
         case .tooLarge: self = .failed("an object is larger than any that is stored")
-        case .queueFull: self = .failed("too many requests wait for the store")
+        case .queueFull: self = .overloaded
         default: self = .failed("\(error)")
         }
     }

@@ -10,6 +10,10 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     case refused(Int, String)
     /// There are no keys to sign the request with; why, for the log.
     case noKeys(String)
+    /// Too many bytes of other objects are in memory.
+    case overloaded
+    /// The client that waited has left.
+    case cancelled
     /// The tier leaves the store alone for a while, after failures in a row.
     case breakerOpen
 
@@ -19,6 +23,8 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
         case .failed(let text): text
         case .refused(let status, let code): "the store answered \(status)\(code.isEmpty ? "" : " " + code)"
         case .noKeys(let text): text
+        case .overloaded: "too many bytes of other objects are in memory"
+        case .cancelled: "the client that waited has left"
         case .breakerOpen: "the store is left alone for a while after several failures"
         }
     }
@@ -27,17 +33,17 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     var outcome: SharedStatistics.Outcome {
         switch self {
         case .timedOut: .timedOut
-        case .breakerOpen: .skipped
+        case .breakerOpen, .overloaded, .cancelled: .skipped
         case .failed, .refused, .noKeys: .failed
         }
     }
 
-    /// Whether the store itself works badly, as opposed to refusing this request.
-    var isOfStore: Bool {
+    /// Whether the store itself works badly, as opposed to refusing this request; nil where it says nothing of the store.
+    var isOfStore: Bool? {
         switch self {
         case .timedOut, .failed, .noKeys: true
         case .refused(let status, _): status >= 500 || status == 429 || status == 403
-        case .breakerOpen: false
+        case .breakerOpen, .overloaded, .cancelled: nil
         }
     }
 }

@@ -107,6 +107,8 @@ package final class PurgeJournal: Sendable {
     ///   all the same.
     package func read(from start: Int64) async throws(ObjectStoreError) -> [SharedPurge] {
         let begun = clock()
+        // Its clock decides where to begin.
+        if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.

@@ -16,6 +16,7 @@ package struct SharedConfiguration: SettingGroup {
     package var maxAge = TimeSpan.days(30)
     package var sweepInterval = TimeSpan.days(1)
     package var queueBytes = ByteCount.mebibytes(4)
+    package var objectBytes = ByteCount.mebibytes(64)
     package var maxReads = 64
     package var maxWrites = 4
     package var journalInterval = TimeSpan.seconds(30)
@@ -71,6 +72,12 @@ package struct SharedConfiguration: SettingGroup {
             """
             Most bytes of the names of pictures that wait to be uploaded, 256 more for each; what does not fit is not
             uploaded, and counted.
+            """)
+        Setting(
+            "objectBytes", \.objectBytes, in: .mebibytes(1)...(.gibibytes(64)),
+            """
+            Most bytes of objects that are being received from the store at the same time, and of those being sent; each is
+            in memory twice at most. What does not fit is a miss, or is not uploaded.
             """)
         Setting(
             "maxReads", \.maxReads, in: 1...10_000,

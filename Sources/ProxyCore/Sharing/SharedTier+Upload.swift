@@ -16,7 +16,12 @@ extension SharedTier {
     package func offer(_ upload: SharedUpload, isOriginal: Bool = false, cost: Int? = nil) {
         guard !isOriginal || configuration.originals else { return }
         let key = isOriginal ? upload.subject.source : upload.subject.result
-        guard uploads.isWorthIt(key, cost: cost) else { return }
+        let subject = upload.subject
+        let isWorthIt = uploads.isWorthIt(key, cost: cost) { time in
+            store.clock.now - time < Int64(configuration.maxAge.seconds)
+                && journal.admits(subject, tags: [], madeAt: time)
+        }
+        guard isWorthIt else { return }
         append(upload, as: key)
     }
 
@@ -27,7 +32,7 @@ extension SharedTier {
     }
 
     /// Notes that the tier has a picture or a source, which so is not uploaded again.
-    package func noteFound(_ key: CacheKey) { uploads.noteShared(key) }
+    package func noteFound(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
 
     private func append(_ upload: SharedUpload, as key: CacheKey) {
         guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites) else {
@@ -75,11 +80,16 @@ extension SharedTier {
             isOriginal
             ? ObjectName.original(description.contentHash)
             : ObjectName.result(description.key, of: description.sourceKey)
+        guard store.budget.reserve(2 * bytes.count) else {
+            uploads.countDropped()
+            return nil
+        }
+        defer { store.budget.release(2 * bytes.count) }
         let age = now - description.storedAt
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
-        uploads.noteShared(isOriginal ? subject.source : subject.result)
+        noteFound(isOriginal ? subject.source : subject.result)
         return name
     }
 
@@ -93,7 +103,7 @@ extension SharedTier {
                 metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
         records.note(record)
-        uploads.noteShared(subject.source)
+        noteFound(subject.source)
         return true
     }
 }

@@ -175,7 +175,7 @@ package final class SharedTier: Sendable {
     ) async throws(ObjectStoreError) -> Value {
         guard breaker.withLock({ $0.admit(at: .now) }) else { throw .breakerOpen }
         let start = ContinuousClock.now
-        func end(_ hasFailed: Bool) {
+        func end(_ hasFailed: Bool?) {
             let now = ContinuousClock.now
             breaker.withLock { $0.end(hasFailed, at: now) }
             observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))

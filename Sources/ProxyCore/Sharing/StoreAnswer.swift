@@ -37,15 +37,25 @@ struct StoreAnswer: Sendable {
 /// Collects an answer within a bound.
 final class StoreAnswerReceiver: OriginReceiving {
     private let limit: Int
+    /// Counts the bytes until the receiver is released; nil where they are few.
+    private let budget: ByteBudget?
     private let state = Mutex<StoreAnswer?>(nil)
+    private let reserved = Mutex(0)
 
     /// - Parameter limit: the maximum number of bytes of the content.
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, budget: ByteBudget? = nil) { (self.limit, self.budget) = (limit, budget) }
+
+    deinit { budget?.release(reserved.withLock { $0 }) }
 
     /// What has been received; nil without a head.
     var answer: StoreAnswer? { state.withLock { $0 } }
 
     func receive(head: OriginHead) throws(LoadError) {
+        if let budget {
+            let count = min(limit, head.contentLength ?? limit)
+            guard budget.reserve(count) else { throw .queueFull }
+            reserved.withLock { $0 = count }
+        }
         state.withLock { $0 = StoreAnswer(status: head.status, fields: head.fields, content: []) }
     }
 

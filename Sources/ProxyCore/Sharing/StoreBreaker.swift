@@ -26,7 +26,12 @@ struct StoreBreaker: Sendable {
     }
 
     /// An exchange has ended.
-    mutating func end(_ hasFailed: Bool, at now: ContinuousClock.Instant) {
+    /// - Parameter hasFailed: nil where it says nothing of the store.
+    mutating func end(_ hasFailed: Bool?, at now: ContinuousClock.Instant) {
+        guard let hasFailed else {
+            isProbing = false
+            return
+        }
         guard hasFailed else {
             self = StoreBreaker()
             return

@@ -52,7 +52,8 @@ final class UploadQueue: Sendable {
     /// What is known of one picture.
     enum Uses {
         case counted(Int)
-        case isShared
+        /// Since when, in seconds since 1970 by the store's clock.
+        case isShared(Int64)
     }
 
     private let maxBytes: Int
@@ -78,14 +79,15 @@ final class UploadQueue: Sendable {
     /// - Parameters:
     ///   - key: of the picture, or of the original.
     ///   - cost: milliseconds of work that it took; nil for a use of what was there.
-    func isWorthIt(_ key: CacheKey, cost: Int?) -> Bool {
+    ///   - isThere: whether what the tier got at a time is still there, as far as purges and ages decide that.
+    func isWorthIt(_ key: CacheKey, cost: Int?, isThere: (Int64) -> Bool) -> Bool {
         state.withLock { state in
             var count = 1
             switch state.uses.value(for: key) {
             // What has just been made replaces what is there.
-            case .isShared: return cost.map { $0 >= minCost } ?? false
+            case .isShared(let time) where isThere(time): return cost.map { $0 >= minCost } ?? false
             case .counted(let known): count += known
-            case nil: break
+            case .isShared, nil: break
             }
             guard count < minUses, cost.map({ $0 < minCost }) ?? true else { return true }
             state.uses.store(.counted(count), for: key, capacity: Self.maxCounted)
@@ -94,9 +96,12 @@ final class UploadQueue: Sendable {
     }
 
     /// Notes that the tier has a picture.
-    func noteShared(_ key: CacheKey) {
-        state.withLock { $0.uses.store(.isShared, for: key, capacity: Self.maxCounted) }
+    func noteShared(_ key: CacheKey, at time: Int64) {
+        state.withLock { $0.uses.store(.isShared(time), for: key, capacity: Self.maxCounted) }
     }
+
+    /// Notes that one found no place.
+    func countDropped() { state.withLock { $0.dropped += 1 } }
 
     /// Whether this node has put the picture there, or found it there.
     func isShared(_ key: CacheKey) -> Bool {
