@@ -90,6 +90,9 @@ public final class FakeOrigin: Sendable {
         routes.withLock { $0[path] = responder }
     }
 
+    /// Answers every path without a route of its own by calling `responder`.
+    public func routeAll(_ responder: @escaping Responder) { route("", responder) }
+
     /// Answers a path with one answer after the other; the last one stays.
     public func route(_ path: String, inTurn answers: [OriginAnswer]) {
         let turn = Mutex(0)
@@ -155,7 +158,7 @@ public final class FakeOrigin: Sendable {
     }
 
     private func answer(to request: OriginHTTPRequest) -> OriginAnswer {
-        let responder = routes.withLock { $0[request.path] }
+        let responder = routes.withLock { $0[request.path] ?? $0[""] }
         let answer = responder?(request) ?? .status(404)
         return request.method == "HEAD" ? answer.headOnly : answer
     }

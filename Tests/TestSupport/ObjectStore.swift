@@ -55,6 +55,12 @@ public final class ObjectStore: Sendable {
         guard outcome.code == 0 else { throw RawHTTPClient.Failure(description: outcome.errors) }
     }
 
+    /// Stops it in the middle of everything, as a machine that hangs; `resume` lets it go on.
+    public func pause() { kill(pid, SIGSTOP) }
+
+    /// Lets it go on.
+    public func resume() { kill(pid, SIGCONT) }
+
     private static func script(_ name: String, from source: StaticString = #filePath) -> String {
         "\(source)".replacing("TestSupport/ObjectStore.swift", with: "Fixtures/object-store/\(name)")
     }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Primitives
+@testable import Sharing
+
+@Suite("Purges of all nodes")
+struct PurgeTimesTests {
+    private func key(_ text: String) -> CacheKey { CacheKey(canonicalText: text) }
+
+    @Test(
+        "A purge's name says everything, and is read back",
+        arguments: [
+            SharedPurge.Target.source(CacheKey(high: 1, low: .max)), .key(CacheKey(high: 0, low: 0)),
+            .tag("a-b_c:1.2"), .tag(""), .prefix("https://example.org/ä/"), .everything,
+        ])
+    func names(target: SharedPurge.Target) throws {
+        let purge = SharedPurge(target, node: "9f", milliseconds: 1_800_000_000_123)
+
+        #expect(SharedPurge(name: purge.name) == purge)
+        #expect(purge.name.hasPrefix("p/001800000000123-9f-"))
+    }
+
+    @Test(
+        "A name that is none of a purge is refused",
+        arguments: [
+            "", "p/", "p/1-2", "p/x-n-a", "p/-1-n-a", "p/1-n-ax", "p/1-n-s12", "p/1--a", "p/1-n-t!",
+            "s/1-n-a",
+            "p/1-\(String(repeating: "n", count: 33))-a", "p/1-n-t\(String(repeating: "A", count: 2_000))",
+        ])
+    func invalid(name: String) {
+        #expect(SharedPurge(name: name) == nil)
+    }
+
+    @Test("A prefix too long for a name is shortened, so that more is purged")
+    func longPrefix() throws {
+        let text = "https://example.org/" + String(repeating: "ä", count: 2_000)
+        let purge = SharedPurge(.prefix(text), node: "n", milliseconds: 1)
+
+        let read = try #require(SharedPurge(name: purge.name))
+        guard case .prefix(let short) = read.target else { return #expect(Bool(false), "\(read)") }
+
+        #expect(text.hasPrefix(short) && short.utf8.count > 590 && purge.name.utf8.count <= 1_024)
+    }
+
+    @Test("The last purge that concerns a picture counts")
+    func last() {
+        var times = PurgeTimes()
+        func last(tags: [String] = []) -> Int64 {
+            times.last(source: key("s"), result: key("r"), url: "http://o/a/b.jpg", tags: tags)
+        }
+        #expect(last() == .min)
+        times.note(.source(key("other")), at: 90)
+        times.note(.prefix("http://o/b"), at: 90)
+        times.note(.tag("t"), at: 40)
+        #expect(last() == .min && last(tags: ["t"]) == 40)
+        times.note(.key(key("r")), at: 50)
+        #expect(last(tags: ["t"]) == 50)
+        times.note(.prefix("http://o/a/"), at: 60)
+        times.note(.source(key("s")), at: 55)
+        #expect(last() == 60)
+        times.note(.source(key("s")), at: 70)
+        times.note(.source(key("s")), at: 65)
+        #expect(last() == 70)
+        times.note(.everything, at: 80)
+        #expect(last() == 80)
+    }
+
+    @Test("Where a purge is forgotten, everything from before it counts as purged")
+    func bounded() {
+        var times = PurgeTimes(capacity: 3)
+        for index in 1...10 { times.note(.source(key("s\(index)")), at: Int64(index)) }
+        #expect(times.count == 3 && times.floor == 7)
+        #expect(times.last(source: key("x"), result: nil, url: "", tags: []) == 7)
+        #expect(times.last(source: key("s9"), result: nil, url: "", tags: []) == 9)
+        for index in 0..<PurgeTimes.maxPrefixes + 5 {
+            times.note(.prefix("p\(index)"), at: 100 + Int64(index))
+        }
+        #expect(times.floor == 104)
+    }
+
+    @Test("The breaker opens after failures in a row, and one exchange alone probes the store")
+    func breaker() {
+        var breaker = StoreBreaker()
+        func admits(_ time: ContinuousClock.Instant) -> Bool { breaker.admit(at: time) }
+        let start = ContinuousClock.now
+        for _ in 1..<StoreBreaker.limit {
+            #expect(admits(start))
+            breaker.end(true, at: start)
+        }
+        breaker.end(nil, at: start)
+        #expect(!breaker.isOpen)
+        breaker.end(true, at: start)
+        #expect(breaker.isOpen && !admits(start + .milliseconds(999)))
+
+        var later = start + .seconds(1)
+        #expect(admits(later) && !admits(later))
+        breaker.end(true, at: later)
+        #expect(!admits(later + .milliseconds(1_999)) && admits(later + .seconds(2)))
+        breaker.end(nil, at: later + .seconds(2))
+        #expect(breaker.isOpen && admits(later + .seconds(2)), "who left says nothing")
+        later = later + .seconds(2)
+        for _ in 0..<20 {
+            breaker.end(true, at: later)
+            later = later + .seconds(30)
+            #expect(admits(later), "no pause is longer")
+        }
+        breaker.end(false, at: later)
+        #expect(!breaker.isOpen && admits(later))
+    }
+}

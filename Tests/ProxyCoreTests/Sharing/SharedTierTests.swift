@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
+@testable import Sharing
+
+@Suite("The tier that nodes share")
+struct SharedTierTests {
+    private typealias Fixture = SharingFixture
+
+    @Test("What one node has uploaded another one finds, picture and record at the same time")
+    func found() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+
+        let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+
+        #expect(record?.contentHash == fixture.record().contentHash && record?.entityTag == "\"a\"")
+        #expect(result?.body == Fixture.picture && result?.description.width == 3)
+        #expect(
+            fixture.names
+                == [
+                    ObjectName.record(of: Fixture.subject.source),
+                    ObjectName.result(Fixture.subject.result, of: Fixture.subject.source),
+                ].sorted())
+    }
+
+    @Test("A result is not used where the record is of other content")
+    func otherContent() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        await fixture.share(fixture.record(content: Array("changed".utf8)))
+
+        let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+
+        #expect(record?.contentHash == ContentHash(of: Array("changed".utf8)))
+        #expect(result == nil)
+    }
+
+    @Test("An original is found by its content, whichever source it is of")
+    func original() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry(.original))
+        var other = Fixture.subject
+        (other.source, other.sourceText) = (CacheKey(canonicalText: "source b"), "source b")
+
+        let found = await fixture.tier.original(ContentHash(of: Fixture.original), of: other)
+        let missing = await fixture.tier.original(ContentHash(of: [1]), of: other)
+
+        #expect(found?.body == Fixture.original)
+        #expect(found?.description.key == other.source && found?.description.keyText == "source b")
+        #expect(missing == nil)
+    }
+
+    @Test(
+        "An age is counted by the store's clock, however wrong the nodes' clocks are",
+        arguments: [-86_400, 0, 86_400 * 400])
+    func clocks(skew: Int64) async throws {
+        let fixture = try Fixture(skew: skew)
+        await fixture.read()
+        // Received 40 s before it is uploaded, which is 100 s before another node asks.
+        await fixture.share(fixture.record(receivedAt: fixture.local.time - 40))
+        fixture.storeTime.advance(by: 100)
+
+        let record = try #require(await fixture.tier.record(of: Fixture.subject))
+
+        #expect(record.currentAge(at: fixture.local.time) == 5 + 40 + 100)
+    }
+
+    @Test("What is past maxAge is not used")
+    func tooOld() async throws {
+        let fixture = try Fixture { $0.maxAge = .hours(1) }
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        fixture.storeTime.advance(by: 3_601)
+
+        let found = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+
+        #expect(found.record == nil && found.result == nil)
+    }
+
+    // MARK: - Faults
+
+    @Test("Bytes that changed anywhere in an object are not used")
+    func damage() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        for name in fixture.names {
+            let whole = try #require(fixture[name])
+            for place in stride(from: 0, to: whole.content.count, by: 7) {
+                var damaged = whole
+                damaged.content[place] ^= 0x10
+                fixture[name] = damaged
+                let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+                #expect(record == nil || result == nil, "\(name), byte \(place)")
+            }
+            var short = whole
+            short.content.removeLast()
+            fixture[name] = short
+            let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+            #expect(record == nil || result == nil)
+            fixture[name] = whole
+        }
+    }
+
+    @Test("The object of another key under this one's name is not used")
+    func confused() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        var other = Fixture.subject
+        (other.source, other.sourceText) = (CacheKey(canonicalText: "source b"), "source b")
+        (other.result, other.resultText) = (CacheKey(canonicalText: "result b"), "result b")
+        fixture[ObjectName.record(of: other.source)] = fixture[ObjectName.record(of: Fixture.subject.source)]
+        fixture[ObjectName.result(other.result, of: other.source)] =
+            fixture[ObjectName.result(Fixture.subject.result, of: Fixture.subject.source)]
+
+        let (record, _) = await fixture.tier.lookUp(other, withResult: true)
+        let result = await fixture.tier.result(of: other, madeFrom: nil)
+
+        #expect(record == nil && result == nil)
+    }
+
+    @Test(
+        "A store that fails is a miss, and is left alone after five failures in a row",
+        arguments: [
+            OriginAnswer.status(503), .status(500), .status(403), .truncated([1, 2], declaring: 900),
+            OriginAnswer([.close]), OriginAnswer([.reset]), .body([1], status: 429),
+        ])
+    func failing(answer: OriginAnswer) async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: answer)
+        let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
+
+        for _ in 0..<StoreBreaker.limit {
+            #expect(await fixture.tier.record(of: Fixture.subject) == nil)
+        }
+        let asked = fixture.origin.count(name)
+        #expect(await fixture.tier.record(of: Fixture.subject) == nil)
+
+        #expect(fixture.tier.statistics.isBreakerOpen)
+        #expect(fixture.origin.count(name) == asked)
+        #expect(fixture.tier.statistics.requests[.get]?[.skipped] == 1)
+    }
+
+    @Test("A store that does not answer delays a look-up by shared.timeout, and then by nothing")
+    func silent() async throws {
+        let fixture = try Fixture { $0.timeout = .milliseconds(20) }
+        await fixture.read()
+        fixture.break_(by: .silence)
+
+        for _ in 0..<StoreBreaker.limit {
+            _ = await fixture.tier.lookUp(Fixture.subject, withResult: false)
+        }
+        let found = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+
+        #expect(found.record == nil)
+        #expect(fixture.tier.statistics.requests[.get]?[.timedOut] == StoreBreaker.limit)
+        #expect(fixture.tier.statistics.requests[.get]?[.skipped] == 2)
+    }
+
+    @Test("A client that leaves says nothing of the store")
+    func leaving() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: .silence)
+        let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
+
+        for round in 1...StoreBreaker.limit + 1 {
+            let task = Task { await fixture.tier.record(of: Fixture.subject) }
+            await fixture.origin.waitForRequests(name, count: round)
+            task.cancel()
+            #expect(await task.value == nil)
+        }
+
+        #expect(!fixture.tier.statistics.isBreakerOpen)
+    }
+
+    @Test("An object that is longer than any picture is not received")
+    func tooLong() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: .body([UInt8](repeating: 0, count: 3 << 20)))
+
+        #expect(await fixture.tier.result(of: Fixture.subject, madeFrom: nil) == nil)
+        #expect(await fixture.tier.record(of: Fixture.subject) == nil)
+        #expect(fixture.tier.store.budget.reserve(1 << 30), "what was received is not counted any more")
+    }
+
+    // MARK: - Purges
+
+    @Test("Without the journal nothing is looked up, nor uploaded")
+    func noJournal() async throws {
+        let fixture = try Fixture()
+        await fixture.share(fixture.record(), fixture.entry())
+
+        _ = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+
+        #expect(fixture.origin.log.requests.isEmpty && fixture.names.isEmpty)
+        #expect(fixture.tier.statistics.requests[.get]?[.skipped] == 2)
+    }
+
+    @Test(
+        "What was fetched before a purge is not used, also where it is uploaded after it",
+        arguments: [
+            SharedPurge.Target.source(SharingFixture.subject.source), .key(SharingFixture.subject.source),
+            .prefix("http://o/"), .tag("red"), .everything,
+        ])
+    func purged(target: SharedPurge.Target) async throws {
+        let fixture = try Fixture(skew: 50_000)
+        await fixture.read()
+        let early = fixture.record()
+        let purge = SharedPurge(target, node: "other", milliseconds: (fixture.storeTime.time + 60) * 1_000)
+        fixture.storeTime.advance(by: 60)
+        fixture.local.advance(by: 60)
+        fixture[purge.name] = Fixture.Stored(
+            content: [], storedAt: fixture.storeTime.time, metadata: [:])
+        // A node that has not read the journal since uploads what it had.
+        fixture.storeTime.advance(by: 10)
+        fixture.local.advance(by: 10)
+        await fixture.share(early, fixture.entry(), tags: ["red"])
+        #expect(
+            await fixture.tier.record(of: Fixture.subject) != nil, "this node does not know of the purge yet")
+
+        await fixture.read()
+
+        #expect(await fixture.tier.record(of: Fixture.subject) == nil)
+        fixture.storeTime.advance(by: 10)
+        fixture.local.advance(by: 10)
+        await fixture.share(fixture.record(), fixture.entry(), tags: ["red"])
+        let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+        #expect(record != nil && result != nil, "what was fetched after it is used")
+    }
+
+    @Test("A purge of this node holds at once, deletes what there is, and is in the journal")
+    func purging() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        await fixture.share(fixture.record(), fixture.entry(.original))
+        #expect(fixture.names.count == 3)
+
+        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        #expect(await fixture.tier.record(of: Fixture.subject) == nil)
+        let outcome = await fixture.tier.end(purge)
+
+        #expect(outcome == SharedPurgeOutcome(deleted: 3))
+        #expect(fixture.names == [purge.name])
+    }
+
+    @Test("A purge that the store does not take is written with a later reading, and answered as incomplete")
+    func unwritten() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: .status(503))
+
+        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        let outcome = await fixture.tier.end(purge)
+        fixture.break_(by: nil)
+        await fixture.read()
+
+        #expect(outcome.problem?.contains("other nodes do not learn of it yet") == true)
+        #expect(fixture.names == [purge.name])
+    }
+
+    @Test("A picture that is purged while it is uploaded is deleted again")
+    func purgedMeanwhile() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        let log = PurgeLog()
+        let token = log.token(for: Fixture.subject.source)
+        fixture.origin.route("/pictures/" + ObjectName.record(of: Fixture.subject.source)) { request in
+            if request.method == "PUT" {
+                log.begin([Fixture.subject.source])
+                log.end([Fixture.subject.source])
+            }
+            return .status(200)
+        }
+        await fixture.share(fixture.record(), fixture.entry(), token: token)
+
+        #expect(fixture.names.isEmpty)
+    }
+
+    @Test("Another node's purges are handed on once each, this node's never")
+    func handedOn() async throws {
+        let fixture = try Fixture()
+        let first = SharedPurge(.tag("a-b"), node: "one", milliseconds: Fixture.noon * 1_000)
+        fixture[first.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
+
+        let found = Observed<[SharedPurge]>([])
+        for _ in 0..<3 {
+            _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+        }
+        let own = fixture.tier.journal.begin(.everything)
+        _ = await fixture.tier.end(own)
+        _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+
+        #expect(found.value == [first])
+        #expect(fixture.names.contains(own.name))
+    }
+
+    @Test("A node with a clock that is far ahead reads the purges of now")
+    func aheadOfTime() async throws {
+        let fixture = try Fixture(skew: 86_400 * 4_000)
+        let purge = SharedPurge(
+            .source(Fixture.subject.source), node: "one", milliseconds: Fixture.noon * 1_000)
+        fixture[purge.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
+
+        let found = Observed<[SharedPurge]>([])
+        _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+
+        #expect(found.value == [purge])
+    }
+
+    // MARK: - The sweep
+
+    @Test("The sweep deletes what is past maxAge, in one part at a time, and once for all nodes")
+    func sweep() async throws {
+        let fixture = try Fixture { $0.maxAge = .hours(1) }
+        await fixture.read()
+        func put(_ name: String, at time: Int64) {
+            fixture[name] = Fixture.Stored(content: [1], storedAt: time, metadata: [:])
+        }
+        put("00/o/old", at: Fixture.noon - 3_700)
+        put("00/r/new", at: Fixture.noon - 3_500)
+        put("01/o/old", at: Fixture.noon - 3_700)
+        put("p/000001799900000-one-a", at: Fixture.noon - 100_000)
+        put("p/000001799999000-one-a", at: Fixture.noon - 1_000)
+
+        #expect(try await fixture.tier.sweep(0) == 2)
+        #expect(fixture.names == ["00/r/new", "01/o/old", "p/000001799999000-one-a", "w/00"])
+        put("00/o/old", at: Fixture.noon - 3_700)
+        #expect(try await fixture.tier.sweep(0) == 0, "another node has swept it")
+        fixture.storeTime.advance(by: 86_401)
+        #expect(try await fixture.tier.sweep(0) == 2)
+    }
+}
