@@ -196,10 +196,16 @@ let package = Package(
             imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"],
             libraries: [crypto]),
         tests(
+            of: "Sharing",
+            imports: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "Cache", "Loading",
+                "TestSupport",
+            ]),
+        tests(
             of: "Pipeline",
             imports: [
                 "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
-                "Cache", "Rendering", "Loading", "ImageTestSupport", "TestSupport",
+                "Cache", "Rendering", "Loading", "Sharing", "ImageTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"], swiftSettings: testPolicy),

@@ -164,7 +164,9 @@ struct Components: Sendable {
             reportError: { [logger] in logger.error("\($0)") })
     }
 
-    private var tracing: RequestTracing { RequestTracing(tracer: spans?.tracer, asksNodes: cluster?.homes != nil) }
+    private var tracing: RequestTracing {
+        RequestTracing(tracer: spans?.tracer, asksNodes: cluster?.homes != nil)
+    }
 
     /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open
     /// files are answered by them, too.

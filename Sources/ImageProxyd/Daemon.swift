@@ -286,7 +286,9 @@ struct Daemon {
         try await workersStart.value
         logSandbox()
         // Before anything is served that other nodes may have purged.
-        await components.cluster?.start(isEmpty: disk.statistics.isComplete && disk.statistics.tally.entries == 0) {
+        await components.cluster?.start(
+            isEmpty: disk.statistics.isComplete && disk.statistics.tally.entries == 0
+        ) {
             [currentRoutes] in currentRoutes.value.pipeline
         }
         try startServer(source.sockets.serving)

@@ -135,7 +135,9 @@ struct MetricSources {
         }
         metrics.cacheRequests.collect {
             let gets = tier.statistics.requests[.get] ?? [:]
-            let misses = SharedStatistics.Outcome.allCases.filter { $0 != .ok }.reduce(0) { $0 + (gets[$1] ?? 0) }
+            let misses = SharedStatistics.Outcome.allCases.filter { $0 != .ok }.reduce(0) {
+                $0 + (gets[$1] ?? 0)
+            }
             return [
                 Reading(["shared", "result", "hit"], gets[.ok] ?? 0),
                 Reading(["shared", "result", "miss"], misses),

@@ -9,7 +9,9 @@ import Tracing
 extension FetchContext {
     /// The fields of a request that are passed on to the origin.
     /// - Parameter forwarding: records whether a request was sent to the origin.
-    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil, asked: Asked? = nil) {
+    init(
+        _ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil, asked: Asked? = nil
+    ) {
         self.init(
             traceparent: Self.parent(of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),

@@ -23,7 +23,9 @@ struct ClusterHandler: Sendable {
         let target = request.target
         guard let key = cluster.key, let signature = Self.signature.flatMap({ request.values(of: $0).first }),
             key.isValid(signature, request.method.rawValue, target)
-        else { return .now(Self.refusal(401, "unauthorized", "The request is not signed by the cluster's key")) }
+        else {
+            return .now(Self.refusal(401, "unauthorized", "The request is not signed by the cluster's key"))
+        }
         let parts = target.split(separator: "?", maxSplits: 1)
         switch (request.method, parts.first) {
         case (.post, ClusterPeers.purgePath[...]?):

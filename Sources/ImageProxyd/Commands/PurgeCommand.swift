@@ -64,9 +64,13 @@ struct PurgeCommand: ParsableCommand {
         if let peers = answer["peers"] {
             print("\(peers.int("reached")) other nodes have done it, too")
             if case .array(let missing)? = peers["unreachable"], !missing.isEmpty {
-                let names = missing.compactMap { name in if case .string(let text) = name { text } else { nil } }
-                    .joined(separator: ", ")
-                print("Not reached: \(names). They learn of it from the shared tier's journal, if there is one.")
+                let names = missing.compactMap { name in
+                    if case .string(let text) = name { text } else { nil }
+                }
+                .joined(separator: ", ")
+                print(
+                    "Not reached: \(names). They learn of it from the shared tier's journal, if there is one."
+                )
             }
         }
         if answer["complete"] == .bool(false) {

@@ -33,7 +33,9 @@ struct SharedCommand: AsyncParsableCommand {
             let store = ObjectStore(configuration.shared, at: place, loader: loader)
             let problem = await store.trial()
             await loader.stop()
-            guard let problem else { return print("the bucket can be written, read, listed and deleted from") }
+            guard let problem else {
+                return print("the bucket can be written, read, listed and deleted from")
+            }
             print(problem)
             throw ExitCode.failure
         }

@@ -172,7 +172,8 @@ extension ProxyConfiguration {
             problems.report("shared.\(error.key)", error.reason)
         }
         if !cluster.peers.isEmpty, cluster.key.isEmpty {
-            problems.report("cluster.key", "expected a file with a key: cluster.peers does not work without one")
+            problems.report(
+                "cluster.key", "expected a file with a key: cluster.peers does not work without one")
         }
         if cluster.forward, cluster.peers.isEmpty {
             problems.refuse("cluster.forward", "true", allowed: "cluster.peers with it")

@@ -70,7 +70,8 @@ struct NamedFiles: Sendable {
         if let clusterKey, clusterKey.count < ClusterKey.minBytes {
             reader.report(
                 "cluster.key",
-                "\(clusterPlace) holds a key of \(clusterKey.count) bytes, expected at least \(ClusterKey.minBytes)")
+                "\(clusterPlace) holds a key of \(clusterKey.count) bytes, expected at least \(ClusterKey.minBytes)"
+            )
         }
         var dialects: [ForeignRoute] = []
         for (index, dialect) in configuration.dialects.enumerated() {

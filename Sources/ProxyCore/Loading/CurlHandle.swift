@@ -82,10 +82,11 @@ final class CurlHandle {
     /// The method last, since content makes libcurl choose another one.
     private func setCommand(_ command: OriginRequest.Command?) -> Bool {
         guard let command else { return true }
-        let count = command.content.count
         // Also where it is empty: a server may want to be told so.
-        if count > 0 || command.mayHaveContent {
-            let code = unsafe command.content.withUnsafeBytes { unsafe ccurl_copy_content(raw, $0.baseAddress, count) }
+        if command.mayHaveContent {
+            let code = unsafe command.content.withUnsafeBytes {
+                unsafe ccurl_copy_content(raw, $0.baseAddress, $0.count)
+            }
             guard code == CURLE_OK else { return false }
         }
         return set(CURLOPT_CUSTOMREQUEST, command.method)

@@ -4,6 +4,8 @@ package import Bodies
 import Cache
 package import Freshness
 import Observability
+import Primitives
+import Request
 
 /// What a request for an image leads to.
 package enum ImageAnswer: Sendable {
@@ -46,6 +48,26 @@ package struct StreamingImage: Sendable {
 }
 
 extension ImageJob {
+    /// The image as soon as its first bytes may go out; nil where the client waits for the whole image.
+    func streamingImage(
+        of subscription: Subscription, for support: StreamingImage.Support
+    ) async -> StreamingImage? {
+        guard request.isUntouched, support != .none, !client.waitsForStore,
+            let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
+        else { return nil }
+        // A small image gets a moment to be complete: then it is answered with an entity tag.
+        if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
+            await subscription.result.wait(atMost: Self.smallImagePatience)
+        }
+        guard let image = streamingImage(from: fetch, subscription) else { return nil }
+        return image.length != nil || support == .anyLength ? image : nil
+    }
+
+    /// Images of so many bytes are rather answered as a whole: as many as stay in memory.
+    private static let smallImage = PartialBody.Configuration().memoryLimit.bytes
+    /// For what is being received in the same moment, not for what the origin has yet to send.
+    private static let smallImagePatience = Duration.milliseconds(1)
+
     /// What is known of an image whose bytes are being received, or wait to be stored; nil where it is too late for that: the
     /// task has ended, or they never will come.
     func streamingImage(from fetch: OriginalFetch, _ subscription: Subscription) -> StreamingImage? {

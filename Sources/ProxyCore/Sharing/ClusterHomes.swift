@@ -62,7 +62,9 @@ package final class ClusterHomes: Sendable {
             return nil
         }
         // Its refusal says nothing of the picture that this node can use.
-        guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject) else { return nil }
+        guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject) else {
+            return nil
+        }
         var record = found.record
         record.responseTime = SystemTime.seconds() - found.age
         return (record, found.entry)

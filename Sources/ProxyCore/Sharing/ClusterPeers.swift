@@ -33,7 +33,9 @@ package final class ClusterPeers: Sendable {
     package static let purgePath = "/cluster/purge"
 
     /// - Parameter loader: must permit the addresses of the nodes.
-    package init(_ configuration: ClusterConfiguration, key: ClusterKey, node: String, loader: any ImageLoading) {
+    package init(
+        _ configuration: ClusterConfiguration, key: ClusterKey, node: String, loader: any ImageLoading
+    ) {
         configured = configuration.peers.compactMap { ClusterPeer($0) }
         (self.key, self.node, self.loader) = (key, node, loader)
     }
@@ -79,7 +81,8 @@ package final class ClusterPeers: Sendable {
 
     private func post(_ target: String, to peer: ClusterPeer) async -> Reply {
         do throws(ObjectStoreError) {
-            let answer = try await exchange("POST", target, with: peer, atMost: 64 << 10, within: Self.timeout)
+            let answer = try await exchange(
+                "POST", target, with: peer, atMost: 64 << 10, within: Self.timeout)
             if answer.field(Self.nodeField.lowercased()) == node { return .isThisNode }
             return answer.status == 200 ? .done : .failed
         } catch {

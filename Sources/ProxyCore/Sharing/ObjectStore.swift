@@ -100,7 +100,9 @@ package final class ObjectStore: Sendable {
         _ name: String, _ content: [UInt8], _ fields: [HeaderField]
     ) async throws(ObjectStoreError) {
         let begun = try await exchange(.put, try url(name, "?uploads="), .init("POST"), fields)
-        guard begun.status == 200, let upload = begun.document.element("UploadId") else { throw begun.refusal }
+        guard begun.status == 200, let upload = begun.document.element("UploadId") else {
+            throw begun.refusal
+        }
         let id = "uploadId=" + Self.escaped(upload)
         do throws(ObjectStoreError) {
             var parts = ""
@@ -199,7 +201,8 @@ package final class ObjectStore: Sendable {
 
     /// - Parameter operation: as what it is counted; nil where the caller counts it.
     private func exchange(
-        _ operation: SharedStatistics.Operation?, _ url: SourceURL, _ command: OriginRequest.Command, _ fields: [HeaderField], limit: Int = maxDocument
+        _ operation: SharedStatistics.Operation?, _ url: SourceURL, _ command: OriginRequest.Command,
+        _ fields: [HeaderField], limit: Int = maxDocument
     ) async throws(ObjectStoreError) -> StoreAnswer {
         // The content's own hash: the store refuses what arrives altered, and nothing is sent unsigned.
         let hash = HeaderField(name: "x-amz-content-sha256", value: ContentDigest.sha256(command.content))

@@ -114,7 +114,9 @@ package final class PurgeJournal: Sendable {
         // The first time all that could concern an object of the bucket.
         let oldest = (store.clock.now - Int64(configuration.maxAge.seconds)) * 1_000
         let mark = state.withLock { $0.mark }
-        var last: String? = SharedPurge(.everything, node: "0", milliseconds: max(0, isFirst ? oldest : mark - Self.overlap)).name
+        var last: String? = SharedPurge(
+            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : mark - Self.overlap)
+        ).name
         var found: [SharedPurge] = []
         while true {
             let (objects, isCut) = try await store.list(ObjectName.journal, after: last)

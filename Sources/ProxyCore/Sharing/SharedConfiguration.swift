@@ -41,7 +41,8 @@ package struct SharedConfiguration: SettingGroup {
         ) { $0.isEmpty || $0.hasSuffix("/") && $0.utf8.allSatisfy(Self.isAllowed) }
         Setting(
             "auth", \.auth, isSecret: true,
-            "`{\"type\": \"awsSigV4\", …}` as in [`origins`](origins.md); without it, what AWS' variables say.")
+            "`{\"type\": \"awsSigV4\", …}` as in [`origins`](origins.md); without it, what AWS' variables say."
+        )
         Setting("tls", \.tls, isSecret: true, "How the store's certificate is verified, as in `origins`.")
         Setting(
             "timeout", \.timeout, in: .milliseconds(10)...(.seconds(10)),
@@ -57,7 +58,8 @@ package struct SharedConfiguration: SettingGroup {
             "A picture is uploaded at once where fetching and transforming it took this long.")
         Setting(
             "originals", \.originals,
-            "Whether originals are uploaded, too: for other sizes of them, and for pictures without a transform.")
+            "Whether originals are uploaded, too: for other sizes of them, and for pictures without a transform."
+        )
         Setting(
             "maxAge", \.maxAge, in: .hours(1)...(.days(3_650)),
             "Objects are not used after this time, counted from their upload, and are deleted by the sweep.")

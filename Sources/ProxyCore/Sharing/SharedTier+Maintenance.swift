@@ -22,7 +22,8 @@ extension SharedTier {
             if case .success = outcome { start = 0 }
             await didRead(outcome)
             let pace = configuration.sweepInterval.duration / 256
-            if configuration.sweepInterval.milliseconds > 0, case .success = outcome, .now - lastPart >= pace {
+            if configuration.sweepInterval.milliseconds > 0, case .success = outcome, .now - lastPart >= pace
+            {
                 // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
                 _ = try? await sweep(part)
                 (part, lastPart) = (part &+ 1, .now)

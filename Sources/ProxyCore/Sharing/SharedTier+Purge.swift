@@ -32,7 +32,8 @@ extension SharedTier {
             case .key, .prefix: break
             }
         } catch {
-            outcome.problem = outcome.problem ?? "objects from before it remain in the store, unused: \(error)"
+            outcome.problem =
+                outcome.problem ?? "objects from before it remain in the store, unused: \(error)"
         }
         return outcome
     }

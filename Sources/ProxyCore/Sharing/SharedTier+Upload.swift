@@ -35,7 +35,8 @@ extension SharedTier {
     package func noteFound(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
 
     private func append(_ upload: SharedUpload, as key: CacheKey) {
-        guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites) else {
+        guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites)
+        else {
             return
         }
         Task {
@@ -48,7 +49,7 @@ extension SharedTier {
         }
     }
 
-    private func run(_ upload: SharedUpload) async {
+    func run(_ upload: SharedUpload) async {
         guard journal.isCurrent, upload.token.isValid, let content = await upload.read(),
             !content.record.directives.forbidStoring, !content.record.directives.contains(.purged),
             !content.record.directives.contains(.inReadOnlyFolder)
@@ -56,7 +57,9 @@ extension SharedTier {
         var names: [String] = []
         do throws(ObjectStoreError) {
             // The picture first: others find it as soon as they find the record.
-            if let entry = content.entry, let name = try await put(entry, of: upload.subject) { names.append(name) }
+            if let entry = content.entry, let name = try await put(entry, of: upload.subject) {
+                names.append(name)
+            }
             if try await put(content.record, of: upload.subject) {
                 names.append(ObjectName.record(of: upload.subject.source))
             }
@@ -71,7 +74,9 @@ extension SharedTier {
         }
     }
 
-    private func put(_ entry: PortableEntry, of subject: SharedSubject) async throws(ObjectStoreError) -> String? {
+    private func put(
+        _ entry: PortableEntry, of subject: SharedSubject
+    ) async throws(ObjectStoreError) -> String? {
         let description = entry.description
         guard description.stage != .cheapest, description.kind != .intermediate, let bytes = entry.encoded()
         else { return nil }
@@ -94,7 +99,8 @@ extension SharedTier {
     }
 
     /// False where the store has the record already.
-    private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool {
+    private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool
+    {
         guard !records.has(record), let bytes = PortableRecord(record).encoded() else { return false }
         let age = now - record.responseTime
         try await withBreaker(.put) { () async throws(ObjectStoreError) in

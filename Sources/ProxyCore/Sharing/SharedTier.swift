@@ -92,7 +92,8 @@ package final class SharedTier: Sendable {
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
-        await get(ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes) { object -> SourceRecord? in
+        await get(ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes) {
+            object -> SourceRecord? in
             guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
                 found.keyText == subject.sourceText, !found.directives.forbidStoring,
                 admits(object, subject)
@@ -107,7 +108,8 @@ package final class SharedTier: Sendable {
     /// A picture that was made from some content.
     /// - Parameter hash: of the content; nil for any.
     package func result(of subject: SharedSubject, madeFrom hash: ContentHash?) async -> PortableEntry? {
-        await get(ObjectName.result(subject.result, of: subject.source), atMost: maxBytes) { object -> PortableEntry? in
+        await get(ObjectName.result(subject.result, of: subject.source), atMost: maxBytes) {
+            object -> PortableEntry? in
             guard let entry = PortableEntry(object.content), entry.description.kind.isResult,
                 entry.description.key == subject.result, entry.description.keyText == subject.resultText,
                 entry.description.sourceKey == subject.source,

@@ -27,10 +27,13 @@ struct StoreAnswer: Sendable {
         let date = field("date").flatMap { HTTPDate($0, now: now) }?.seconds ?? now
         let storedAt = field("last-modified").flatMap { HTTPDate($0, now: now) }?.seconds ?? date
         let start = "x-amz-meta-"
-        let metadata = fields.filter { $0.name.hasPrefix(start) }.map { ($0.name.dropFirst(start.count), $0.value) }
+        let metadata = fields.filter { $0.name.hasPrefix(start) }.map {
+            ($0.name.dropFirst(start.count), $0.value)
+        }
         return StoredObject(
             content: content, age: max(0, date - storedAt), storedAt: storedAt,
-            metadata: Dictionary(metadata.map { (String($0.0), $0.1) }, uniquingKeysWith: { first, _ in first }))
+            metadata: Dictionary(
+                metadata.map { (String($0.0), $0.1) }, uniquingKeysWith: { first, _ in first }))
     }
 }
 
@@ -42,7 +45,10 @@ final class StoreAnswerReceiver: OriginReceiving {
     private let state = Mutex<StoreAnswer?>(nil)
     private let reserved = Mutex(0)
 
-    /// - Parameter limit: the maximum number of bytes of the content.
+    /// The maximum number of bytes of what says why the store refuses.
+    private static let maxRefusal = 64 << 10
+
+    /// - Parameter limit: the maximum number of bytes of an object.
     init(limit: Int, budget: ByteBudget? = nil) { (self.limit, self.budget) = (limit, budget) }
 
     deinit { budget?.release(reserved.withLock { $0 }) }
@@ -63,7 +69,8 @@ final class StoreAnswerReceiver: OriginReceiving {
         let copy = unsafe Array(bytes)
         let isWithin = state.withLock { answer in
             answer?.content += copy
-            return answer.map { $0.content.count <= limit } ?? false
+            return answer.map { $0.content.count <= ($0.status == 200 ? limit : max(limit, Self.maxRefusal)) }
+                ?? false
         }
         guard isWithin else { throw .tooLarge }
     }
