@@ -30,7 +30,7 @@ RELEASE := swift build -c release \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers documents document-commands docc check-units lint clean
+.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers drill-cluster documents document-commands docc check-units lint clean
 
 help:
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -130,6 +130,10 @@ docs: build ## writes the documentation as a static site into .build/docs, or DO
 drill-workers: packages ## kills workers and sends them crashing pictures under load, ROUNDS=… times
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
+
+drill-cluster: build ## runs five nodes with a shared tier in network namespaces, and breaks parts of them (root)
+	@scripts/install-packages haproxy python3-swift iproute2
+	drills/cluster.py
 
 docc: packages ## makes the DocC archives of the libraries in .build/docc, without a warning
 	scripts/docc

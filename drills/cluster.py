@@ -24,7 +24,7 @@ from rig import PROGRAM, Daemon, Failed, expect  # noqa: E402
 
 CLIENTS = 500
 SIZES = [f"&transform=resize:{side}x&format=png" for side in (16, 24, 32)]
-# cluster.peers reads the purge journal at least so often.
+# A node without the purges of so long neither reads nor writes the shared tier.
 JOURNAL_SECONDS = 60
 # shared.timeout.
 TIMEOUT_SECONDS = 0.25
@@ -33,6 +33,7 @@ SLACK_SECONDS = 0.05
 HIT_SLACK_SECONDS = 0.001
 ROUNDS = 9
 BREAKER = r"imageproxyd_shared_breaker_open"
+QUEUE = r"imageproxyd_shared_queue_bytes"
 # A breaker tries again after a pause that grows.
 BREAKER_SECONDS = 90
 
@@ -71,7 +72,7 @@ class Drill:
         number = self.cluster.fresh(1)[0]
         times = self.clients.ask_all(
             [(addresses[index % len(addresses)], number, size) for index in range(CLIENTS) for size in SIZES])
-        fetches = self.origin.fetches(number)
+        fetches = self.origin.fetched(number)
         expect(fetches == 1, f"{fetches} origin fetches")
         return f"1 origin fetch, {len(times):,} right answers, the last after {times[-1]:.1f} s"
 
@@ -93,7 +94,7 @@ class Drill:
         self.stored([number], (ADDRESSES[0], PORT))
         for node in self.nodes[1:]:
             self.clients.ask(node, number, RESULT)
-        before = self.origin.fetches(number)
+        before = self.origin.fetched(number)
         expect(before == 1, f"{before} origin fetches before the purge: the others do not find what the first has stored")
         self.origin.versions[number] += 1
         answer = self.nodes[1].purge(self.origin.url(number))
@@ -107,7 +108,7 @@ class Drill:
     def partition(self):
         number = self.cluster.fresh(1)[0]
         self.stored([number], (ADDRESSES[0], PORT))
-        for node in self.nodes[1:]:
+        for node in self.nodes[1:4]:
             self.clients.ask(node, number, RESULT)
         self.origin.versions[number] += 1
         self.cluster.network.cut("node3")
@@ -116,12 +117,13 @@ class Drill:
         finally:
             self.cluster.network.join("node3")
         lost = f"{ADDRESSES[2]}:{PORT}"
-        expect(answer.get("peers", {}).get("unreachable") == [lost], f"the answer is {answer}, and {lost} was cut off")
-        for node in (self.nodes[0], self.nodes[1], self.nodes[3], self.nodes[4]):
+        expect(answer.get("peers") == {"reached": 3, "unreachable": [lost]}, f"the answer is {answer}, and {lost} was cut off")
+        for node in (self.nodes[0], self.nodes[1], self.nodes[3]):
             expect(self.clients.has_new(node, number, RESULT), f"{node.address} answers the purged picture")
         seconds = until(lambda: self.clients.has_new(self.nodes[2], number, RESULT), "the node that was cut off is clean", JOURNAL_SECONDS)
+        # The last node has not been asked before: it answers what the store has.
         for node in self.nodes:
-            expect(self.clients.has_new(node, number, RESULT), f"{node.address} answers the purged picture again")
+            expect(self.clients.has_new(node, number, RESULT), f"{node.address} answers the purged picture, which came back")
         return f"named: {lost}; clean {seconds:.0f} s after its link was back; the old picture came back nowhere"
 
     # MARK: nodes
@@ -129,12 +131,12 @@ class Drill:
     def killed(self):
         numbers = self.cluster.fresh(20)
         self.stored(numbers, BALANCER)
-        before = [self.origin.fetches(number) for number in numbers]
+        before = [self.origin.fetched(number) for number in numbers]
         requests = [(BALANCER, number, rest) for number in numbers for rest in ("", RESULT)]
         self.nodes[3].kill()
         try:
             self.clients.ask_all(requests, at_once=8)
-            after = [self.origin.fetches(number) for number in numbers]
+            after = [self.origin.fetched(number) for number in numbers]
         finally:
             self.cluster.start(3)
         until(lambda: self.cluster.states().count("UP") == len(self.nodes), "the balancer has all nodes again")
@@ -151,9 +153,9 @@ class Drill:
 
         until(lambda: len(results()) >= len(numbers), "the store has what both have made")
         expect(len(results()) == len(numbers), f"{len(results())} keys of {len(numbers)} results")
-        fetches = self.origin.fetches(*numbers)
+        fetches = self.origin.fetched(*numbers)
         self.clients.ask_all([((ADDRESSES[4], PORT), number, RESULT) for number in numbers], at_once=4)
-        expect(self.origin.fetches(*numbers) == fetches, "a third node has fetched what two have stored")
+        expect(self.origin.fetched(*numbers) == fetches, "a third node has fetched what two have stored")
         return f"{len(numbers)} keys written by two nodes, a third one reads them all"
 
     def rolling(self):
@@ -174,6 +176,8 @@ class Drill:
     # MARK: the store
 
     def hanging_hits(self):
+        # From here on the store fails now and then: a node's next look at the purge journal is to come soon.
+        self.cluster.restart_all(journal="5s")
         number = self.cluster.fresh(1)[0]
         target = self.origin.target(number, RESULT)
         self.clients.ask(self.nodes[0], number, RESULT)
@@ -211,7 +215,7 @@ class Drill:
     def fault(self, mode):
         """Stored pictures and new ones, asked of a node while the relay does something to its requests."""
         old = self.cluster.fresh(4)
-        self.stored(old, (ADDRESSES[0], PORT))
+        keys = self.stored(old, (ADDRESSES[0], PORT))
         new = self.cluster.fresh(4)
         reader, later = self.nodes[1], self.nodes[2]
         self._until_closed(reader)
@@ -225,12 +229,15 @@ class Drill:
             self.relay.mode = "pass"
         touched = sum(self.relay.requests.values()) - before
         expect(touched or mode == "refuse", "no request came to the store")
-        self._until_closed(later)
-        fetches = self.origin.fetches(*old)
+        # What seemed damaged may have been deleted, and is stored again.
+        for node in (reader, later):
+            self._until_closed(node)
+        until(lambda: reader.samples(QUEUE) == 0 and keys <= self.store.keys(), "the store has all objects again")
+        fetches = self.origin.fetched(*old)
         for number in old + new:
             for rest in (RESULT, ""):
                 self.clients.ask(later, number, rest)
-        again = self.origin.fetches(*old) - fetches
+        again = self.origin.fetched(*old) - fetches
         expect(again == 0, f"afterwards {again} of {len(old)} stored pictures are fetched by another node")
         return f"{touched} requests touched; all answers right, then and afterwards, when another node reads what is stored"
 
@@ -253,11 +260,11 @@ class Drill:
             body[dice.randrange(len(body))] ^= 1 << dice.randrange(8)
             spoiled[key] = bytes(body)
             self.store.send("PUT", key, spoiled[key])
-        fetches = self.origin.fetches(*numbers)
+        fetches = self.origin.fetched(*numbers)
         for number in numbers:
             for rest in (RESULT, ""):
                 self.clients.ask(self.nodes[1], number, rest)
-        misses = self.origin.fetches(*numbers) - fetches
+        misses = self.origin.fetched(*numbers) - fetches
         expect(misses == len(numbers), f"{misses} of {len(numbers)} pictures were fetched: were damaged objects used?")
 
         def damaged():
@@ -265,11 +272,11 @@ class Drill:
             return [key for key in spoiled if key in present and self.store.send("GET", key) == spoiled[key]]
 
         until(lambda: not damaged(), "no damaged object is left")
-        fetches = self.origin.fetches(*numbers)
+        fetches = self.origin.fetched(*numbers)
         for number in numbers:
             for rest in (RESULT, ""):
                 self.clients.ask(self.nodes[2], number, rest)
-        expect(self.origin.fetches(*numbers) == fetches, "another node fetches again what was repaired")
+        expect(self.origin.fetched(*numbers) == fetches, "another node fetches again what was repaired")
         return f"{len(keys)} objects with a flipped bit: {misses} misses, all answers right, all objects replaced"
 
     # MARK: forwarding
@@ -282,14 +289,28 @@ class Drill:
     def bounded(self):
         return self._cold([BALANCER])
 
-    def forward_killed(self):
-        numbers = self.cluster.fresh(20)
-        self.nodes[4].kill()
-        try:
-            self.clients.ask_all([((ADDRESSES[0], PORT), number, RESULT) for number in numbers], at_once=4)
-        finally:
-            self.cluster.start(4)
-        return f"{len(numbers)} misses at another node: all answers right"
+    def forward_lost(self):
+        """A home that refuses connections, then one that accepts them and does not answer."""
+        number_of_homes = len(self._homes(self.cluster.fresh(20)))
+        expect(number_of_homes > 1, "a node's misses are not forwarded: it has fetched all itself")
+        times = []
+        for lose in (signal.SIGKILL, signal.SIGSTOP):
+            numbers = self.cluster.fresh(20)
+            self.nodes[4].process.send_signal(lose)
+            try:
+                homes = self._homes(numbers, times)
+            finally:
+                self.nodes[4].kill()
+                self.cluster.start(4)
+            expect(ADDRESSES[4] not in homes, "a node that was lost has fetched")
+        return f"{len(times)} misses at another node: all answers right, the slowest after {max(times):.1f} s"
+
+    def _homes(self, numbers, times=None):
+        """Asks the first node for new pictures; returns who fetched them."""
+        seconds = self.clients.ask_all([((ADDRESSES[0], PORT), number, RESULT) for number in numbers], at_once=4)
+        if times is not None:
+            times += seconds
+        return {self.origin.fetchers[number] for number in numbers}
 
 
 def _compare(one, name, other, other_name):
@@ -317,7 +338,7 @@ STEPS = [
     ("rolling restart of all five under load", "0 failed requests", Drill.rolling),
     (f"forward: {CLIENTS} clients × {len(SIZES)} sizes, spread over all nodes", "1 origin fetch", Drill.forward),
     ("forward: the same by HAProxy with its bound for a node's load", "1 origin fetch", Drill.bounded),
-    ("forward: a home killed (kill -9)", "the others do it themselves", Drill.forward_killed),
+    ("forward: a home killed, then one stopped (SIGSTOP)", "the others do it themselves", Drill.forward_lost),
 ]
 
 

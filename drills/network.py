@@ -29,13 +29,15 @@ def run_inside(main):
         child = subprocess.Popen(command + [sys.executable, *sys.argv], env=os.environ | {_FOLDER: folder})
 
         def end(*_):
-            child.kill()
-            child.wait()
-            sys.exit("drills: terminated")
+            raise SystemExit("drills: terminated")
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        code = child.wait()
+        try:
+            code = child.wait()
+        finally:
+            child.kill()
+            child.wait()
     sys.exit(code)
 
 

@@ -35,7 +35,7 @@ NETWORKS = {"SECURITY_ALLOWED_NETWORKS": "10.77.0.0/24"}
 RESULT = "&transform=resize:48x&format=png"
 # Debian's Python, which has Swift's modules.
 PYTHON = "/usr/bin/python3"
-STORE_SECONDS = 20
+STORE_SECONDS = 30
 
 
 def until(holds, text, seconds=STORE_SECONDS):
@@ -52,6 +52,8 @@ class Pictures(Origin):
 
     def __init__(self):
         self.versions, self.counts, self.lock = collections.Counter(), collections.Counter(), threading.Lock()
+        # The node that fetched a number last.
+        self.fetchers = {}
         super().__init__(BRIDGE, _PictureHandler)
 
     def url(self, number):
@@ -66,7 +68,7 @@ class Pictures(Origin):
         rows = b"".join(b"\0" + noise[row * 289:row * 289 + 288] for row in range(96))
         return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(rows, 1)) + _chunk(b"IEND", b"")
 
-    def fetches(self, *numbers):
+    def fetched(self, *numbers):
         """How often nodes have fetched one of the numbers, or any."""
         with self.lock:
             return sum(self.counts[number] for number in numbers) if numbers else sum(self.counts.values())
@@ -84,6 +86,7 @@ class _PictureHandler(Answerer):
         if self.client_address[0] in ADDRESSES:
             with self.server.lock:
                 self.server.counts[int(found[1])] += 1
+                self.server.fetchers[int(found[1])] = self.client_address[0]
         self.reply(200, self.server.body(int(found[1])))
 
 
@@ -150,7 +153,8 @@ class Cluster:
             (folder / name).chmod(0o600)
         self.reference = Daemon(folder / _made(folder, "reference"), configuration=self._write("reference", self.settings()),
                                 listen=(BRIDGE, PORT), **NETWORKS)
-        self.forward = False
+        # With the default of shared.journalInterval at first.
+        self.forward, self.journal = False, {}
         self.nodes = [None] * len(ADDRESSES)
         for number in range(len(ADDRESSES)):
             self.start(number)
@@ -170,14 +174,14 @@ class Cluster:
             "http": {"trustedProxies": [f"{BRIDGE}/32"]}, "metrics": {"public": "always"}, "transform": {"workers": 1},
             "security": {"sources": [f"http://{BRIDGE}:{self.origin.server_port}/*"]}}
 
-    def shared_settings(self, forward):
+    def shared_settings(self):
         """What nodes have besides. Everything is stored after its first use, so that each step knows what the store has."""
         keys = {"accessKey": {"file": str(self.folder / "id")}, "secretKey": {"file": str(self.folder / "secret")}}
         return {
             "shared": {
                 "bucket": {"url": f"s3://{BUCKET}/", "endpoint": f"http://{RELAY}:{RELAY_PORT}/", "region": "us-east-1", "pathStyle": True},
-                "auth": {"type": "awsSigV4"} | keys, "minUses": 1, "minCost": "0ms"},
-            "cluster": {"peers": [f"{address}:{PORT}" for address in ADDRESSES], "key": str(self.folder / "key"), "forward": forward}}
+                "auth": {"type": "awsSigV4"} | keys, "minUses": 1} | self.journal,
+            "cluster": {"peers": [f"{address}:{PORT}" for address in ADDRESSES], "key": str(self.folder / "key"), "forward": self.forward}}
 
     def _write(self, name, settings):
         path = self.folder / f"{name}.json"
@@ -188,13 +192,13 @@ class Cluster:
 
     def start(self, number):
         name = f"node{number + 1}"
-        settings = self.settings() | self.shared_settings(self.forward)
+        settings = self.settings() | self.shared_settings()
         self.nodes[number] = Node(_made(self.folder, name), listen=(ADDRESSES[number], PORT), within=self.within[number],
                                   configuration=self._write(name, settings), **NETWORKS)
 
-    def restart_all(self, forward):
-        """Restarts all nodes with another value of `cluster.forward`; they keep their caches."""
-        self.forward = forward
+    def restart_all(self, forward=False, journal=None):
+        """Restarts all nodes with other values of `cluster.forward` and `shared.journalInterval`; they keep their caches."""
+        self.forward, self.journal = forward, {"journalInterval": journal} if journal else {}
         for number, node in enumerate(self.nodes):
             node.stop()
             self.start(number)
