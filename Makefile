@@ -120,9 +120,10 @@ document-commands: ## runs every command and URL of the documents, and lists the
 	swift test --skip-build --filter DocumentCommandTests
 	@cat .build/debug/document-commands.txt .build/debug/document-urls.txt
 
-documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, config.example.json, and the dashboard, from what the code declares
+documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, config.example.json, and the dashboard, from what the code declares, and the figures of docs/scaling.md
 	swift build --build-tests
 	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests|DashboardTests'
+	bench/cluster --write docs/scaling.md
 
 docs: build ## writes the documentation as a static site into .build/docs, or DOCS=…
 	.build/release/imageproxyd docs '$(or $(DOCS),.build/docs)'
@@ -141,9 +142,10 @@ docc: packages ## makes the DocC archives of the libraries in .build/docc, witho
 check-units: ## verifies the units with systemd-analyze
 	deploy/check-units
 
-lint: ## checks the format and the import rules
+lint: ## checks the format, the import rules, and that docs/scaling.md has the figures of bench/cluster
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
 	scripts/check-rules
+	bench/cluster --check docs/scaling.md
 
 clean: ## removes the build
 	rm -rf .build
