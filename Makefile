@@ -30,7 +30,7 @@ RELEASE := swift build -c release \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers documents document-commands docc check-units lint clean
+.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers drill-cluster documents document-commands docc check-units lint clean
 
 help:
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -120,9 +120,10 @@ document-commands: ## runs every command and URL of the documents, and lists the
 	swift test --skip-build --filter DocumentCommandTests
 	@cat .build/debug/document-commands.txt .build/debug/document-urls.txt
 
-documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, config.example.json, and the dashboard, from what the code declares
+documents: ## writes the tables of docs/configuration.md, docs/origins.md and docs/metrics.md, config.example.json, and the dashboard, from what the code declares, and the figures of docs/scaling.md
 	swift build --build-tests
 	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests|DashboardTests'
+	bench/cluster --write docs/scaling.md
 
 docs: build ## writes the documentation as a static site into .build/docs, or DOCS=…
 	.build/release/imageproxyd docs '$(or $(DOCS),.build/docs)'
@@ -131,15 +132,20 @@ drill-workers: packages ## kills workers and sends them crashing pictures under 
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
 
+drill-cluster: build ## runs five nodes with a shared tier in network namespaces, and breaks parts of them (root)
+	@scripts/install-packages haproxy python3-swift iproute2
+	drills/cluster.py
+
 docc: packages ## makes the DocC archives of the libraries in .build/docc, without a warning
 	scripts/docc
 
 check-units: ## verifies the units with systemd-analyze
 	deploy/check-units
 
-lint: ## checks the format and the import rules
+lint: ## checks the format, the import rules, and that docs/scaling.md has the figures of bench/cluster
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
 	scripts/check-rules
+	bench/cluster --check docs/scaling.md
 
 clean: ## removes the build
 	rm -rf .build

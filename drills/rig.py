@@ -38,8 +38,8 @@ class Origin(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, address="127.0.0.1", handler=None):
+        super().__init__((address, 0), handler or _Handler)
         self.fetches = 0
         self.is_down = False
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -82,8 +82,17 @@ class _Handler(Answerer):
         self.reply(503 if self.server.is_down else 200 if found else 404, body)
 
 
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Daemon:
-    """A daemon in a folder; settings are variables without their prefix, `user` is the user that it runs as."""
+    """A daemon in a folder; settings are variables without their prefix, `user` is the user that it runs as.
+
+    It listens on a free port of loopback, or on `listen`; `within` are the words before its command, such as those of nsenter(1).
+    """
 
     started = []
 
@@ -94,23 +103,23 @@ class Daemon:
             if daemon.is_alive:
                 daemon.kill()
 
-    def __init__(self, folder, must_start=True, cache=None, user=None, program=PROGRAM, **settings):
+    def __init__(self, folder, must_start=True, cache=None, user=None, program=PROGRAM, listen=None, within=(), configuration=None, **settings):
         self.folder = pathlib.Path(folder)
         self.cache = pathlib.Path(cache or self.folder / "cache")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.address, self.port = listen or ("127.0.0.1", _free_port())
         values = {"SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8", "SECURITY_UNSIGNED_TAGS": "true",
                   "CACHE_DISK_DIRECTORY": str(self.cache),
                   "LOG_ACCESS": "off", "TRANSFORM_QUEUE": "512", "TRANSFORM_QUEUE_TIMEOUT": "60s"} | settings
         environment = {key: value for key, value in os.environ.items() if not key.startswith("IMAGEPROXYD_")}
         environment |= {"IMAGEPROXYD_" + key: value for key, value in values.items()}
         self.log_path = self.folder / "daemon.log"
+        command = [*within, program, "serve", "--listen", f"{self.address}:{self.port}"]
+        command += ["--config", configuration] if configuration else []
         began = time.monotonic()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [program, "serve", "--listen", f"127.0.0.1:{self.port}"], env=environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, user=user, group=user)
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                user=user, group=user)
         Daemon.started.append(self)
         if must_start:
             self.wait_until_ready(began)
@@ -129,7 +138,7 @@ class Daemon:
 
     def get(self, target):
         """Returns status, body and Cache-Status; OSError if the connection ends too early."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.address, self.port, timeout=60)
         try:
             connection.request("GET", target)
             answer = connection.getresponse()
@@ -141,11 +150,16 @@ class Daemon:
 
     def admin(self, method, target):
         """Returns the status of an operator's request over the admin socket."""
+        return self.administer(method, target)[0]
+
+    def administer(self, method, target):
+        """Returns status and body of an operator's request over the admin socket."""
         with contextlib.closing(http.client.HTTPConnection("localhost", timeout=60)) as connection:
             connection.sock = socket.socket(socket.AF_UNIX)
             connection.sock.connect(str(self.cache / "admin.sock"))
             connection.request(method, target)
-            return connection.getresponse().status
+            answer = connection.getresponse()
+            return answer.status, answer.read()
 
     def metric(self, pattern):
         """Returns the sum of all samples whose name and labels match."""

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves S3 on a free port of 127.0.0.1: OpenStack Swift with its S3 interface, in one process.
+"""Serves S3 on a free port of 127.0.0.1, or of another address: OpenStack Swift with its S3 interface, in one process.
 
-Usage: serve.py FOLDER, an empty folder that nobody else uses. Prints "ACCEPT 127.0.0.1:PORT" when it is ready. The key
-is "test:tester" with the secret "testing"; buckets are made by signed PUT requests. Debian's package python3-swift.
+Usage: serve.py FOLDER [ADDRESS]; FOLDER is one that does not exist yet. Prints "ACCEPT ADDRESS:PORT" when it is ready. The
+key is "test:tester" with the secret "testing"; buckets are made by signed PUT requests. Debian's package python3-swift.
 """
 import os
 import socket
@@ -19,8 +19,8 @@ from swift.common.ring import RingBuilder
 PIPELINE = "catch_errors gatekeeper healthcheck cache listing_formats s3api tempauth bulk slo dlo proxy-server"
 
 
-def listen():
-    listener = eventlet.listen(("127.0.0.1", 0))
+def listen(address="127.0.0.1"):
+    listener = eventlet.listen((address, 0), backlog=512)
     # Else each request on a kept connection takes 50 ms more.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
@@ -31,12 +31,14 @@ def write(path, text):
         file.write(text)
 
 
-def main(folder):
+def main(folder, address="127.0.0.1"):
     os.makedirs(folder + "/devices/disk")
     write(folder + "/swift.conf", "[swift-hash]\nswift_hash_path_suffix = test\n")
     utils.set_swift_dir(folder)
     utils.validate_configuration()
-    listeners = {kind: listen() for kind in ("account", "container", "object", "proxy")}
+    # Clients use the proxy alone.
+    listeners = {kind: listen() for kind in ("account", "container", "object")}
+    listeners["proxy"] = listen(address)
     for kind in ("account", "container", "object"):
         ring = RingBuilder(1, 1, 1)
         port = listeners[kind].getsockname()[1]
@@ -68,10 +70,10 @@ def main(folder):
             wsgi.server, listeners[kind], application, log=open(os.devnull, "w"), protocol=SwiftHttpProtocol,
             capitalize_response_headers=False)
         for kind, application in applications.items()]
-    print(f"ACCEPT 127.0.0.1:{listeners['proxy'].getsockname()[1]}", flush=True)
+    print(f"ACCEPT {address}:{listeners['proxy'].getsockname()[1]}", flush=True)
     for server in servers:
         server.wait()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -27,6 +27,7 @@ enum UnrunCommands {
             "occ config:system:set preview_imaginary_url --value 'http://127.0.0.1:9000'": nextcloud,
             "occ config:system:set preview_max_x --value 2048 --type integer": nextcloud,
             "occ config:system:set preview_max_y --value 2048 --type integer": nextcloud,
+            "imageproxyd shared check --config /etc/imageproxyd/config.json": "needs a bucket and its keys",
             "systemctl reload-or-restart imageproxyd": systemd,
             "systemctl reload imageproxyd": systemd,
             "journalctl -u imageproxyd IMAGEPROXYD_PROBLEM=upstream_unreachable": systemd,
