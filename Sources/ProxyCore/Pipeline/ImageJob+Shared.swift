@@ -35,41 +35,50 @@ extension ImageJob {
         return source
     }
 
-    /// What the source's home among the nodes has, or has made for this node; nil where this node is the home.
-    private func homeSource(of subject: SharedSubject) async -> Source? {
+    /// The picture of the request, and the record of its source, as the source's home among the nodes has them, or has made them
+    /// for this node; nil where this node is the home, or does without.
+    private func homeAnswer(
+        _ subject: SharedSubject
+    ) async -> (record: SourceRecord, entry: PortableEntry)? {
         let context = FetchContext.current
         guard let homes = tiers.homes, let asked = context.asked, !client.onlyIfCached else { return nil }
-        let answer = await FetchContext.traced("home") {
+        return await FetchContext.traced("home") {
             await homes.picture(
                 of: subject, target: asked.target, accept: asked.accept, client: context.client?.text ?? "")
         }
-        guard let answer, request.accepts(answer.record) else { return nil }
+    }
+
+    /// The source with the picture or the original, as its home has it.
+    private func homeSource(of subject: SharedSubject) async -> Source? {
+        guard let answer = await homeAnswer(subject), request.accepts(answer.record) else { return nil }
         await tiers.save(answer.record, receivedAt: .now, keeping: keeping, token: token)
         var source = Source(record: answer.record, provenance: .storedOriginal)
         guard answer.entry.description.kind == .original else {
             source.sharedResult = answer.entry
             return source
         }
-        await tiers.store(shared: answer.entry, of: answer.record, keeping: keeping, token: token)
-        source.body = .bytes(answer.entry.body)
-        if request.plan == nil { source.provenance = .shared }
-        return source
+        return await adopting(answer.entry, in: source)
+    }
+
+    /// The source with an original from elsewhere, which is stored here, too.
+    private func adopting(_ original: PortableEntry, in source: Source) async -> Source {
+        await tiers.store(shared: original, of: source.record, keeping: keeping, token: token)
+        var found = source
+        found.body = .bytes(original.body)
+        if request.plan == nil, found.provenance == .storedOriginal { found.provenance = .shared }
+        return found
     }
 
     /// The picture as the shared tier has it, if it was made from the source's present content.
     func sharedResult(of source: Source) async -> ImageResponse? {
-        guard tiers.shared != nil || source.sharedResult != nil, isShareable, request.plan != nil else {
-            return nil
-        }
+        guard tiers.shared != nil || tiers.homes != nil, isShareable, request.plan != nil else { return nil }
         let subject = SharedSubject(request)
         let hash = source.record.contentHash
         var entry = source.sharedResult
         if entry?.description.sourceHash != hash {
             // Of content that has just been fetched nothing is there, but for what another node makes in this moment.
-            guard let shared = tiers.shared, source.body == nil else { return nil }
-            entry = await FetchContext.traced("shared result") {
-                await shared.result(of: subject, madeFrom: hash)
-            }
+            guard source.body == nil else { return nil }
+            entry = await result(of: subject, madeFrom: hash)
         }
         guard var found = entry else { return nil }
         found.description.storedAt = now
@@ -85,21 +94,35 @@ extension ImageJob {
         return response
     }
 
-    /// The source with its original as the shared tier has it; nil where it has not.
-    func sharedOriginal(of source: Source) async -> Source? {
-        guard let shared = tiers.shared, isShareable, tiers.shared?.configuration.originals == true else {
-            return nil
+    /// A picture from the source's home, unless this node has the original, or from the shared tier.
+    private func result(of subject: SharedSubject, madeFrom hash: ContentHash) async -> PortableEntry? {
+        if !tiers.mayHoldOriginal(of: request), let made = await homeAnswer(subject)?.entry,
+            made.description.kind.isResult, made.description.sourceHash == hash
+        {
+            return made
         }
+        guard let shared = tiers.shared else { return nil }
+        return await FetchContext.traced("shared result") {
+            await shared.result(of: subject, madeFrom: hash)
+        }
+    }
+
+    /// The source with its original as its home or the shared tier has it; nil where neither has.
+    func sharedOriginal(of source: Source) async -> Source? {
+        guard isShareable else { return nil }
+        let (subject, hash) = (SharedSubject(request), source.record.contentHash)
+        if request.plan == nil, let sent = await homeAnswer(subject)?.entry,
+            sent.description.kind == .original, sent.description.contentHash == hash
+        {
+            return await adopting(sent, in: source)
+        }
+        guard let shared = tiers.shared, shared.configuration.originals else { return nil }
         let entry = await FetchContext.traced("shared original") {
-            await shared.original(source.record.contentHash, of: SharedSubject(request))
+            await shared.original(hash, of: subject)
         }
         guard let entry else { return nil }
         shared.noteFound(request.sourceKey)
-        await tiers.store(shared: entry, of: source.record, keeping: keeping, token: token)
-        var found = source
-        found.body = .bytes(entry.body)
-        if request.plan == nil, found.provenance == .storedOriginal { found.provenance = .shared }
-        return found
+        return await adopting(entry, in: source)
     }
 
     // MARK: - Offering

@@ -141,6 +141,11 @@ package final class ImageTiers: Sendable {
             || peek(request.sourceKey) != nil
     }
 
+    /// Whether the original may be here, as far as is known without reading the disk.
+    func mayHoldOriginal(of request: ImageRequest) -> Bool {
+        peek(request.sourceKey) != nil || disk.mayContain(request.sourceKey, kind: .original)
+    }
+
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
     /// - Throws: `queueFull` when too many look-ups wait for the disk.
     func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {

@@ -92,7 +92,10 @@ package final class SharedTier: Sendable {
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
-        await get(ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes) {
+        await get(
+            ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes,
+            replacedBy: [subject.source, subject.result]
+        ) {
             object -> SourceRecord? in
             guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
                 found.keyText == subject.sourceText, !found.directives.forbidStoring,
@@ -108,7 +111,10 @@ package final class SharedTier: Sendable {
     /// A picture that was made from some content.
     /// - Parameter hash: of the content; nil for any.
     package func result(of subject: SharedSubject, madeFrom hash: ContentHash?) async -> PortableEntry? {
-        await get(ObjectName.result(subject.result, of: subject.source), atMost: maxBytes) {
+        await get(
+            ObjectName.result(subject.result, of: subject.source), atMost: maxBytes,
+            replacedBy: [subject.result]
+        ) {
             object -> PortableEntry? in
             guard let entry = PortableEntry(object.content), entry.description.kind.isResult,
                 entry.description.key == subject.result, entry.description.keyText == subject.resultText,
@@ -122,7 +128,8 @@ package final class SharedTier: Sendable {
 
     /// An original, by its content; described as this source's.
     package func original(_ hash: ContentHash, of subject: SharedSubject) async -> PortableEntry? {
-        await get(ObjectName.original(hash), atMost: maxBytes) { object -> PortableEntry? in
+        await get(ObjectName.original(hash), atMost: maxBytes, replacedBy: [subject.source]) {
+            object -> PortableEntry? in
             guard let entry = PortableEntry(object.content), entry.description.kind == .original,
                 entry.description.contentHash == hash
             else { return nil }
@@ -141,8 +148,10 @@ package final class SharedTier: Sendable {
     }
 
     /// Gets an object and reads it, within `shared.timeout`.
+    /// - Parameter keys: what replaces an object that can't be used: uploaded as soon as it is made or fetched again.
     private func get<Value: Sendable>(
-        _ name: String, atMost limit: Int, _ read: @Sendable (StoredObject) -> Value?
+        _ name: String, atMost limit: Int, replacedBy keys: [CacheKey],
+        _ read: @Sendable (StoredObject) -> Value?
     ) async -> Value? {
         let reading = reads.wrappingAdd(1, ordering: .relaxed).newValue
         defer { reads.wrappingSubtract(1, ordering: .relaxed) }
@@ -167,6 +176,7 @@ package final class SharedTier: Sendable {
         }
         let value = read(object)
         counters.count(.get, value == nil ? .unusable : .ok, bytes: object.content.count)
+        if value == nil { uploads.noteUnusable(keys) }
         return value
     }
 

@@ -100,6 +100,13 @@ final class UploadQueue: Sendable {
         state.withLock { $0.uses.store(.isShared(time), for: key, capacity: Self.maxCounted) }
     }
 
+    /// Notes that what the tier has can't be used: the next one is worth an upload at once.
+    func noteUnusable(_ keys: [CacheKey]) {
+        state.withLock { state in
+            for key in keys { state.uses.store(.counted(minUses), for: key, capacity: Self.maxCounted) }
+        }
+    }
+
     /// Notes that one found no place.
     func countDropped() { state.withLock { $0.dropped += 1 } }
 

@@ -112,6 +112,23 @@ struct SharedTierTests {
         }
     }
 
+    @Test("What can't be used is replaced as soon as it is made again, however cheap that was")
+    func replaced() async throws {
+        let fixture = try Fixture { $0.minUses = 9 }
+        await fixture.read()
+        await fixture.share(fixture.record(), fixture.entry())
+        let name = ObjectName.result(Fixture.subject.result, of: Fixture.subject.source)
+        fixture[name]?.content[20] ^= 1
+
+        _ = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+        let token = PurgeLog().token(for: Fixture.subject.source)
+        let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
+        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 0)
+        await fixture.origin.wait { $0.completions["/pictures/" + name, default: 0] >= 3 }
+
+        #expect(await fixture.tier.result(of: Fixture.subject, madeFrom: nil)?.body == Fixture.picture)
+    }
+
     @Test("The object of another key under this one's name is not used")
     func confused() async throws {
         let fixture = try Fixture()
