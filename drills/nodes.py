@@ -131,9 +131,9 @@ class Node(Daemon):
         expect(values, f"no metric {pattern}")
         return sum(values)
 
-    def purge(self, url):
-        """Purges a source, and returns what the daemon answers."""
-        status, body = self.administer("DELETE", "/cache?url=" + urllib.parse.quote(url, safe=""))
+    def purge(self, **what):
+        """Purges by `url`, `prefix`, `tag` or `all`, and returns what the daemon answers."""
+        status, body = self.administer("DELETE", "/cache?" + urllib.parse.urlencode(what))
         expect(status == 200, f"purge: {status} {body[:300]!r}")
         return json.loads(body)
 

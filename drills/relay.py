@@ -29,7 +29,7 @@ class Relay:
     def __init__(self, address, port, store):
         self.address, self.port, self.store = address, port, store
         self.requests = collections.Counter()
-        self._mode, self._server, self._writers, self._last = "pass", None, set(), {}
+        self._mode, self._server, self._writers, self._tasks, self._last = "pass", None, set(), set(), {}
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._do(self._listen())
@@ -63,6 +63,10 @@ class Relay:
     async def _serve(self, reader, writer):
         upstream = None
         self._writers.add(writer)
+        # The event loop itself keeps no task alive.
+        task = asyncio.current_task()
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         try:
             upstream = await asyncio.open_connection(*self.store, limit=1 << 20)
             while await self._exchange(reader, writer, *upstream):
