@@ -26,7 +26,7 @@ final class Cluster: Sendable {
     private let logger: Logger
     private let mark: JournalMark
     private let seen = Mutex(SeenPurges())
-    private let maintenance = Mutex<Task<Void, Never>?>(nil)
+    private let maintenance = Mutex<[Task<Void, Never>]>([])
 
     /// Creates the parts that the settings name; nil where they name none. Nothing is asked yet.
     /// - Parameter cacheDirectory: the folder of the disk tier.
@@ -152,7 +152,8 @@ final class Cluster: Sendable {
                 }
             }
         }
-        maintenance.withLock { $0 = task }
+        let sweeps = Task { await tier.sweepContinually() }
+        maintenance.withLock { $0 = [task, sweeps] }
         await first.wait(atMost: Self.patience)
     }
 
@@ -163,7 +164,7 @@ final class Cluster: Sendable {
 
     /// Ends the exchanges; what waits to be uploaded is lost.
     func stop() async {
-        maintenance.withLock { $0 }?.cancel()
+        for task in maintenance.withLock({ $0 }) { task.cancel() }
         await loader.stop()
     }
 }

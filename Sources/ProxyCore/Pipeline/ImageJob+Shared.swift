@@ -15,7 +15,7 @@ extension ImageJob {
 
     /// What the shared tier knows of the source, and has of the picture, where this node knows nothing that may be used.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
-        guard tiers.shared != nil || tiers.homes != nil, isShareable, !client.noCache else { return nil }
+        guard tiers.hasOthers, isShareable, !client.noCache else { return nil }
         if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
             return nil
         }
@@ -71,7 +71,7 @@ extension ImageJob {
 
     /// The picture as the shared tier has it, if it was made from the source's present content.
     func sharedResult(of source: Source) async -> ImageResponse? {
-        guard tiers.shared != nil || tiers.homes != nil, isShareable, request.plan != nil else { return nil }
+        guard tiers.hasOthers, isShareable, request.plan != nil else { return nil }
         let subject = SharedSubject(request)
         let hash = source.record.contentHash
         var entry = source.sharedResult

@@ -216,7 +216,9 @@ struct ImageJob: Sendable {
         }
         let known = await FetchContext.traced("cache record") { await tiers.usableRecord(for: request) }
         let shared = await sharedSource(insteadOf: known)
-        guard let record = shared?.record ?? known, request.accepts(record) else {
+        // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
+        let stored = tiers.hasOthers && shared == nil ? await tiers.recordAgain(for: request) : known
+        guard let record = shared?.record ?? stored, request.accepts(record) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch()
         }

@@ -121,6 +121,14 @@ package final class ImageTiers: Sendable {
             resultText: request.resultKeyText)
     }
 
+    /// The same once more, for a request that has waited for other nodes; not counted again.
+    func recordAgain(for request: ImageRequest) async -> SourceRecord? {
+        await disk.sourceRecord(for: request.sourceKey) ?? peek(request.resultKey)?.record
+    }
+
+    /// Whether other nodes are asked for what is not here.
+    var hasOthers: Bool { shared != nil || homes != nil }
+
     /// The same where it can be used: an untransformed image that no tier holds can't be served, whatever is recorded.
     ///
     /// Saves requests for new images the query of the index. A transform may have its intermediate, which only the record

@@ -14,6 +14,8 @@ package final class ClusterHomes: Sendable {
     private struct State {
         var nodes: [(peer: ClusterPeer, seed: UInt64)] = []
         var readAt: ContinuousClock.Instant?
+        /// Reads them; several callers wait for one.
+        var reading: Task<Void, Never>?
         /// Nodes that did not answer, and until when they are not asked.
         var restingUntil: [ClusterPeer: ContinuousClock.Instant] = [:]
     }
@@ -52,7 +54,7 @@ package final class ClusterHomes: Sendable {
         await refresh()
         guard let home = home(of: subject.source), !own.contains(home.name), isAsked(home) else { return nil }
         let query = [("target", target), ("accept", accept), ("client", client)]
-            .map { $0.0 + "=" + ObjectStore.escaped($0.1) }.joined(separator: "&")
+            .filter { !$0.1.isEmpty }.map { $0.0 + "=" + ObjectStore.escaped($0.1) }.joined(separator: "&")
         let answer: StoreAnswer
         do throws(ObjectStoreError) {
             answer = try await peers.exchange(
@@ -94,15 +96,16 @@ package final class ClusterHomes: Sendable {
         }
     }
 
-    /// Reads the nodes' addresses anew, if that is due.
+    /// Reads the nodes' addresses anew, if that is due; waits only where none are known.
     private func refresh() async {
-        let isDue = state.withLock { state in
+        let (reading, isFirst) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDue = state.readAt.map { .now - $0 > Self.addressLifetime } ?? true
-            if isDue { state.readAt = .now }
-            return isDue
+            if isDue, state.reading == nil {
+                state.reading = Task { self.adopt(await self.peers.nodes().nodes) }
+            }
+            return (state.reading, state.readAt == nil)
         }
-        guard isDue else { return }
-        adopt(await peers.nodes().nodes)
+        if isFirst { await reading?.value }
     }
 
     /// Takes the nodes; those that the name service has lost at once stay out.
@@ -110,6 +113,7 @@ package final class ClusterHomes: Sendable {
         let seeded = nodes.map { (peer: $0, seed: key.seed($0.name)) }
         state.withLock { state in
             state.nodes = seeded
+            (state.readAt, state.reading) = (.now, nil)
             state.restingUntil = state.restingUntil.filter { entry in nodes.contains(entry.key) }
         }
     }

@@ -15,19 +15,10 @@ extension SharedTier {
         didRead: @escaping @Sendable (Result<Int64, ObjectStoreError>) async -> Void
     ) async {
         var start = start
-        var part = UInt8.random(in: 0...UInt8.max)
-        var lastPart = ContinuousClock.now
         while !Task.isCancelled {
             let outcome = await readJournal(from: start, apply: apply)
             if case .success = outcome { start = 0 }
             await didRead(outcome)
-            let pace = configuration.sweepInterval.duration / 256
-            if configuration.sweepInterval.milliseconds > 0, case .success = outcome, .now - lastPart >= pace
-            {
-                // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
-                _ = try? await sweep(part)
-                (part, lastPart) = (part &+ 1, .now)
-            }
             var pause = configuration.journalInterval.duration
             if case .failure = outcome { pause = min(pause, Self.pauseAfterFailure) }
             // Lost: that the task was cancelled, which ends the loop.
@@ -37,6 +28,20 @@ extension SharedTier {
 
     /// How soon a reading that failed is tried again.
     private static let pauseAfterFailure = Duration.seconds(5)
+
+    /// Sweeps the bucket part by part, until the task is cancelled; a part may take longer than the journal may wait.
+    package func sweepContinually() async {
+        guard configuration.sweepInterval.milliseconds > 0 else { return }
+        // Nodes that start together do not begin with the same part.
+        var part = UInt8.random(in: 0...UInt8.max)
+        while !Task.isCancelled {
+            // Lost: that the task was cancelled, which ends the loop.
+            try? await Task.sleep(for: configuration.sweepInterval.duration / 256)
+            // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
+            if journal.isCurrent { _ = try? await sweep(part) }
+            part &+= 1
+        }
+    }
 
     /// Reads the journal once.
     package func readJournal(
