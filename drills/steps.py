@@ -178,6 +178,7 @@ class Drill:
 
     def writers(self):
         numbers = self.cluster.fresh(10)
+        until(lambda: not any(node.samples(QUEUE) for node in self.nodes), "what was made before is stored")
         before = self.store.keys()
         self.clients.ask_all([((address, PORT), number, RESULT) for number in numbers for address in ADDRESSES[:2]])
 

@@ -8,6 +8,9 @@ extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
     package var recordGeneration: UInt64 { records.generation }
 
+    /// A source's record as far as it is in memory; one that has just been saved is.
+    package func recentRecord(for key: CacheKey) -> SourceRecord? { records.record(for: key) }
+
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = records.record(for: key) { return record }

@@ -122,8 +122,10 @@ package final class ImageTiers: Sendable {
     }
 
     /// The same once more, for a request that has waited for other nodes; not counted again.
-    func recordAgain(for request: ImageRequest) async -> SourceRecord? {
-        await disk.sourceRecord(for: request.sourceKey) ?? peek(request.resultKey)?.record
+    ///
+    /// From memory, where every record is that has just been stored: between this and the fetch nothing waits.
+    func recordAgain(for request: ImageRequest) -> SourceRecord? {
+        disk.recentRecord(for: request.sourceKey) ?? peek(request.resultKey)?.record
     }
 
     /// Whether other nodes are asked for what is not here.

@@ -64,7 +64,8 @@ extension SharedTier {
                 names.append(ObjectName.record(of: upload.subject.source))
             }
         } catch {
-            // Lost: this upload; it is counted, and made again by a later use.
+            // Lost where it fails again: this upload, which is counted; a later use offers the picture again.
+            await retry(upload, after: error)
             return
         }
         // Purged meanwhile, and maybe after the purge had deleted everything.
@@ -73,6 +74,21 @@ extension SharedTier {
             try? await store.delete(names)
         }
     }
+
+    /// Has an upload wait once more. As long as the store is left alone it waits, in a queue that is bounded.
+    private func retry(_ upload: SharedUpload, after error: ObjectStoreError) async {
+        var again = upload
+        if error == .breakerOpen {
+            // Lost: that the task was cancelled; then it is tried at once.
+            try? await Task.sleep(for: StoreBreaker.firstPause)
+        } else {
+            guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }
+            again.failures += 1
+        }
+        _ = uploads.append(again, as: again.subject.result)
+    }
+
+    private static let mostRetries = 2
 
     private func put(
         _ entry: PortableEntry, of subject: SharedSubject

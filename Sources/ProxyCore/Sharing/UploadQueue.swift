@@ -27,6 +27,9 @@ package struct SharedUpload: Sendable {
     /// Reads it; nil if it is not there any more.
     package var read: @Sendable () async -> Content?
 
+    /// How often it has failed.
+    var failures = 0
+
     /// Combines the members.
     package init(
         _ subject: SharedSubject, token: PurgeToken, read: @escaping @Sendable () async -> Content?
