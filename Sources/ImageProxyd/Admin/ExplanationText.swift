@@ -21,6 +21,7 @@ struct ExplanationText {
         steps += facts.stored.map { ("stored", text(of: $0)) }
         if facts.stored.isEmpty { steps.append(("stored", "nothing")) }
         steps.append(("freshness", freshness))
+        if let shared { steps.append(("shared", shared)) }
         for (name, failure) in [("source", facts.failures.source), ("result", facts.failures.result)] {
             guard let failure else { continue }
             let left = Self.duration(failure.seconds)
@@ -82,6 +83,14 @@ struct ExplanationText {
         }
     }
 
+    private var shared: String? {
+        guard let shared = facts.shared else { return nil }
+        guard shared.record else { return "the shared tier has nothing of the source that may be used" }
+        return shared.picture
+            ? "the shared tier has the source's record, and the picture"
+            : "the shared tier has the source's record, and not the picture"
+    }
+
     private func text(of error: PipelineError) -> String {
         let wait = error.retryAfter.map { "; again in \(Self.duration(Int64($0)))" } ?? ""
         return ExplainHandler.text(of: error) + wait
@@ -95,6 +104,8 @@ struct ExplanationText {
         case .rendered: return "200, rendered from the stored original\(refresh)"
         case .joined: return "with what another request is having made now"
         case .revalidated: return "the origin is asked whether its picture has changed"
+        case .fetched where facts.shared?.picture == true:
+            return "200 from the shared tier, while its record is fresh"
         case .fetched: return "the origin is asked for the picture"
         case .failed(let error): return text(of: error)
         }
@@ -126,6 +137,8 @@ struct ExplanationText {
                 "result": json(facts.failures.result?.error, facts.failures.result?.seconds),
                 "origin": json(facts.originFailure, facts.originFailure?.retryAfter.map { Int64($0) }),
             ],
+            "shared": facts.shared.map { ["record": .bool($0.record), "picture": .bool($0.picture)] }
+                ?? .null,
             "running": ["fetch": .bool(facts.running.fetch), "result": .bool(facts.running.image)],
         ]
     }

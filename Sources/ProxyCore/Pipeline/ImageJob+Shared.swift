@@ -125,6 +125,17 @@ extension ImageJob {
         return await adopting(entry, in: source)
     }
 
+    /// What the shared tier has of the image, for an operator; nil where it would not be asked.
+    func sharedHoldings() async -> (record: Bool, picture: Bool)? {
+        guard let shared = tiers.shared, isShareable, !client.noCache else { return nil }
+        let subject = SharedSubject(request)
+        let (record, result) = await shared.lookUp(subject, withResult: request.plan != nil)
+        guard let record, request.plan == nil, shared.configuration.originals else {
+            return (record != nil, result != nil)
+        }
+        return (true, await shared.original(record.contentHash, of: subject) != nil)
+    }
+
     // MARK: - Offering
 
     /// Offers an original that has just been fetched, or the record that a 304 has confirmed.

@@ -69,6 +69,8 @@ package struct ImageExplanation: Sendable {
     package var originFailure: PipelineError?
     /// Whether the source is being fetched, and the result being made.
     package var running: (fetch: Bool, image: Bool) = (false, false)
+    /// What the shared tier has, where it would be asked; nil where it would not, or there is none.
+    package var shared: (record: Bool, picture: Bool)?
     /// What would be answered.
     package var answer = Answer.fetched
 }
@@ -87,6 +89,10 @@ extension ImagePipeline {
             facts = await self.facts(of: job)
         }
         facts.answer = answer(to: job, facts)
+        switch facts.answer {
+        case .fetched, .revalidated: facts.shared = await job.sharedHoldings()
+        case .stored, .rendered, .joined, .failed: break
+        }
         return facts
     }
 

@@ -12,7 +12,7 @@ struct CheckConfigTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func check(
+    func check(
         _ settings: String, _ arguments: String..., environment: [String: String] = [:]
     ) async throws -> OtherProgram.Outcome {
         try folder.write(Array(settings.utf8), to: "c.json")

@@ -186,6 +186,24 @@ struct SharedTierTests {
         #expect(fixture.tier.statistics.requests[.get]?[.skipped] == 2)
     }
 
+    @Test("An upload waits while the store is left alone, and is made when it answers again")
+    func waitingUpload() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: .status(503))
+        for _ in 0..<StoreBreaker.limit { _ = await fixture.tier.record(of: Fixture.subject) }
+        #expect(fixture.tier.statistics.isBreakerOpen)
+        fixture.break_(by: nil)
+
+        let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
+        let token = PurgeLog().token(for: Fixture.subject.source)
+        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 10_000)
+        let name = "/pictures/" + ObjectName.result(Fixture.subject.result, of: Fixture.subject.source)
+        await fixture.origin.wait { $0.completions[name, default: 0] >= 1 }
+
+        #expect(fixture.names.count >= 1)
+    }
+
     @Test("A client that leaves says nothing of the store")
     func leaving() async throws {
         let fixture = try Fixture()
