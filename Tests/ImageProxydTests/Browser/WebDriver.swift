@@ -157,7 +157,8 @@ final class WebDriver: Sendable {
 
     /// An element that is in view and has kept its place for some frames: the driver finds out where it is, and only
     /// then moves the pointer there. Cards slide, the page scrolls smoothly, and a result changes the page's height.
-    private func elementAtRest(_ selector: String) async throws -> Element {
+    @discardableResult
+    func elementAtRest(_ selector: String) async throws -> Element {
         let element = try await element(selector)
         let script = """
             const [element, done] = arguments;
