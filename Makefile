@@ -151,5 +151,5 @@ fuzz: ## fuzzes the request parsers with libFuzzer for ten minutes, or SECONDS=â
 drills: build ## runs every failure drill of docs/durability.md
 	drills/run
 
-drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, restart, rebinding
+drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, restart, rebinding, watchdog
 	drills/run $*
