@@ -77,8 +77,9 @@ check-image: ## looks at the image with skopeo and umoci, and runs it in a chroo
 	deploy/check-image
 
 check-deployment: ## checks deploy/compose.yaml and, deploy/helm as Go renders it, by kubernetes-validate (PyPI)
-	@scripts/install-packages $(PACKAGING)
-	deploy/check-deployment
+	@scripts/install-packages $(PACKAGING) python3-venv
+	@FOLDER=.build/python-deployment scripts/python-modules kubernetes-validate==1.37.0 PyYAML==6.0.3
+	.build/python-deployment/bin/python deploy/check-deployment
 
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	$(PROGRAM) serve
@@ -157,5 +158,5 @@ fuzz: ## fuzzes the request parsers with libFuzzer for ten minutes, or SECONDS=â
 drills: build ## runs every failure drill of docs/durability.md
 	drills/run
 
-drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, restart, rebinding
+drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, restart, rebinding, watchdog
 	drills/run $*

@@ -26,7 +26,7 @@ struct PageTemplate {
             <body>
             <a class="skip" href="#content">Skip to the text</a>
             <header>
-            <a class="brand" href="\(root)index.html">imageproxyd</a>
+            <a class="brand" href="\(root)index.html"><img src="\(root)icon.svg" alt="">imageproxyd</a>
             <search hidden>
             <label class="hidden" for="query">Search the documentation</label>
             <input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false" \
@@ -59,8 +59,11 @@ struct PageTemplate {
     private func sidebar(_ page: Page) -> String {
         let groups = navigation.groups.filter { !$0.paths.isEmpty }.map { group in
             let items = group.paths.map { path in
+                let chapter = chapter(of: path, in: group)
+                guard chapter == nil || page.file.path.hasPrefix(chapter ?? "") else { return "" }
+                let inner = chapter == nil ? "" : " class=\"inner\""
                 let current = path == page.file.path ? " aria-current=\"page\"" : ""
-                return "<li><a href=\"\(link(path, from: page))\"\(current)>\(title(path))</a></li>\n"
+                return "<li\(inner)><a href=\"\(link(path, from: page))\"\(current)>\(title(path))</a></li>\n"
             }
             return "<h2>\(HTML.escaped(group.title))</h2>\n<ul>\n\(items.joined())</ul>\n"
         }
@@ -71,6 +74,15 @@ struct PageTemplate {
             \(groups.joined())</details>
             </nav>
             """
+    }
+
+    /// The folder of a page that its overview, a page before it in the group but not the first, leads to: such pages are
+    /// shown while one of the folder is read.
+    private func chapter(of path: String, in group: Navigation.Group) -> String? {
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        let folder = String(path[...slash])
+        let overview = folder + "README.md"
+        return path != overview && group.paths.dropFirst().contains(overview) ? folder : nil
     }
 
     /// The sections of a page, where there are some to choose from.

@@ -25,8 +25,8 @@ extension AccessRecord {
         return fields + (additional?.fields ?? [])
     }
 
-    /// `GET /img 502 upstream_unreachable example.org:81 connection refused 12ms`: method, path, status, the problem or else
-    /// the cache's part, the source, the origin's status, the reason, and the time.
+    /// `GET /img 502 upstream_unreachable example.org:81 connection refused 118B 12ms`: method, path, status, the problem or
+    /// else the cache's part, the source, the origin's status, the reason, the size and the time.
     ///
     /// One line of printable characters, whatever a client or an origin has put into its parts.
     private var sentence: String {
@@ -34,8 +34,16 @@ extension AccessRecord {
         let miss = additional
         words.append(miss.flatMap { $0.problem.isEmpty ? nil : $0.problem } ?? cache.label)
         words += miss?.words ?? []
-        words.append(Self.text(ofNanoseconds: duration))
+        words += [Self.text(ofBytes: bytes), Self.text(ofNanoseconds: duration)]
         return words.map(LogEntry.visible).joined(separator: " ")
+    }
+
+    private static func text(ofBytes count: Int) -> String {
+        switch count {
+        case ..<10_000: "\(count)B"
+        case ..<10_000_000: "\(count / 1_000)kB"
+        default: "\(count / 1_000_000)MB"
+        }
     }
 
     private static func text(ofNanoseconds duration: UInt64) -> String {

@@ -125,6 +125,7 @@ extension BrowserTests {
         try await browser.visit(daemon.address, on: .phone) {
             try await browser.add("flip")
             try await browser.waitForPipeline("resize:800x,flip:h")
+            try await browser.elementAtRest("[data-operation=flip] .grip")
             let place = try await browser.run(
                 """
                 const grip = document.querySelector("[data-operation=flip] .grip");

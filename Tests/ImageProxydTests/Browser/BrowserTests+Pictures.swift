@@ -176,7 +176,8 @@ extension BrowserTests {
             try await browser.waitForResult("500 × 333")
             #expect(try await browser.text("#file-name").hasPrefix("my photo.jpg"))
             #expect(try await browser.text("#cache-status") == "not stored")
-            #expect(try await browser.text("#source-facts").contains("500 × 333"))
+            try await browser.wait(
+                until: "document.querySelector('#source-facts dd')?.textContent === '500 × 333'")
             try await browser.click("#copy-curl")
             try await browser.wait(
                 until:

@@ -154,6 +154,10 @@ struct BrowserTests {
             try await browser.visit(daemon.address, "/docs/caching.html", on: screen, when: loaded) {
                 #expect(try await browser.text("h1") == "How pictures are cached")
                 try await expectNoHorizontalScroll()
+                let isListWide = try await browser.run(
+                    "const list = document.querySelector('.pages'); return list.scrollWidth > list.clientWidth"
+                )
+                #expect(isListWide == .bool(false))
             }
         }
     }

@@ -152,7 +152,34 @@ final class WebDriver: Sendable {
     }
 
     func click(_ selector: String) async throws {
-        try await command("POST", "/element/\(try await element(selector).id)/click", [:])
+        try await command("POST", "/element/\(try await elementAtRest(selector).id)/click", [:])
+    }
+
+    /// An element that is in view and has kept its place for some frames: the driver finds out where it is, and only
+    /// then moves the pointer there. Cards slide, the page scrolls smoothly, and a result changes the page's height.
+    @discardableResult
+    func elementAtRest(_ selector: String) async throws -> Element {
+        let element = try await element(selector)
+        let script = """
+            const [element, done] = arguments;
+            element.scrollIntoView({ block: "nearest", behavior: "instant" });
+            const place = () => {
+              const { x, y, width, height } = element.getBoundingClientRect();
+              return [x, y, width, height].join();
+            };
+            const isBusy = () => document.querySelector("#stage[aria-busy]") !== null;
+            let before = "", frames = 0;
+            const look = () => {
+              const now = place();
+              frames = now === before && !isBusy() ? frames + 1 : 0;
+              before = now;
+              if (frames < 5) requestAnimationFrame(look); else done(true);
+            };
+            look();
+            """
+        try await command(
+            "POST", "/execute/async", ["script": .string(script), "args": .array([element.json])])
+        return element
     }
 
     /// Replaces the text of a field by typing.
@@ -183,7 +210,7 @@ final class WebDriver: Sendable {
     func drag(
         _ selector: String, from start: (x: Int, y: Int) = (0, 0), by steps: [(x: Int, y: Int)]
     ) async throws {
-        let origin = try await element(selector).json
+        let origin = try await elementAtRest(selector).json
         let first: JSONValue = [
             "type": "pointerMove", "duration": 0, "origin": origin, "x": .integer(start.x),
             "y": .integer(start.y),

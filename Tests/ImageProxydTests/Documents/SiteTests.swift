@@ -86,6 +86,19 @@ struct SiteTests {
         #expect(try Self.page("moving/imgix.html").contains("<link rel=\"stylesheet\" href=\"../docs.css\">"))
     }
 
+    @Test("The pages of a folder are in the list of pages while one of them is read")
+    func chapters() throws {
+        let outside = try Self.page("caching.html")
+        let inside = try Self.page("runbooks/restarts.html")
+
+        #expect(outside.contains("<a href=\"runbooks/index.html\">Runbooks</a>"))
+        #expect(!outside.contains("<a href=\"runbooks/restarts.html\">"))
+        #expect(outside.contains("<a href=\"recipes/nextjs.html\">"))
+        #expect(inside.contains("<a href=\"../runbooks/restarts.html\" aria-current=\"page\">"))
+        #expect(inside.contains("<a href=\"../moving/index.html\">"))
+        #expect(!inside.contains("../moving/imgix.html"))
+    }
+
     @Test("The search knows settings, metrics and error codes by their sections")
     func search() throws {
         let index = try Self.page("search.js")

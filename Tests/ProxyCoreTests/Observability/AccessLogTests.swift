@@ -268,7 +268,7 @@ struct AccessLogTests {
         log.close()
 
         let datagrams = [socket.receive(), socket.receive()]
-        #expect(datagrams[0].hasPrefix("MESSAGE=GET /a 200 memory 45us\nPRIORITY=6\n"))
+        #expect(datagrams[0].hasPrefix("MESSAGE=GET /a 200 memory 20kB 45us\nPRIORITY=6\n"))
         #expect(datagrams[0].contains("\nIMAGEPROXYD_PATH=/a\n"))
         #expect(datagrams[1].contains("\nIMAGEPROXYD_STATUS=200\n"))
     }

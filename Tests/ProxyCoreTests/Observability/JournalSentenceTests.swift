@@ -9,7 +9,7 @@ import Testing
 struct JournalSentenceTests {
     private func message(_ change: (inout AccessRecord) -> Void) -> (message: String, fields: String) {
         var record = AccessRecord(
-            finishedAt: 0, duration: 12_345_678, status: 502, bytes: 0, route: .img, cache: .miss)
+            finishedAt: 0, duration: 12_345_678, status: 502, bytes: 118, route: .img, cache: .miss)
         change(&record)
         let text = String(decoding: record.entry(at: 0, as: .journald).bytes(as: .journald), as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -17,7 +17,7 @@ struct JournalSentenceTests {
     }
 
     @Test(
-        "The line is a sentence of method, path, status, problem, source, reason and time; its values are fields"
+        "The line is a sentence of method, path, status, problem, source, reason, size and time; its values are fields"
     )
     func failure() {
         let (message, fields) = message { record in
@@ -27,7 +27,8 @@ struct JournalSentenceTests {
         }
 
         #expect(
-            message == "MESSAGE=GET /img 502 upstream_unreachable example.org:81 connection refused 12ms")
+            message == "MESSAGE=GET /img 502 upstream_unreachable example.org:81 connection refused 118B 12ms"
+        )
         for field in [
             "IMAGEPROXYD_URL_HOST=example.org", "IMAGEPROXYD_URL_PORT=81", "IMAGEPROXYD_STATUS=502",
             "IMAGEPROXYD_REASON=connection refused", "IMAGEPROXYD_PROBLEM=upstream_unreachable",
@@ -42,7 +43,17 @@ struct JournalSentenceTests {
             (record.status, record.cache, record.duration) = (200, .memory, 45_678)
         }
 
-        #expect(message == "MESSAGE=GET /img 200 memory 45us")
+        #expect(message == "MESSAGE=GET /img 200 memory 118B 45us")
+    }
+
+    @Test(
+        "The size is in a unit that a person reads",
+        arguments: [(0, "0B"), (9_999, "9999B"), (45_678, "45kB"), (12_345_678, "12MB")])
+    func size(bytes: Int, shown: String) {
+        let (message, fields) = message { $0.bytes = bytes }
+
+        #expect(message.hasSuffix(" \(shown) 12ms"))
+        #expect(fields.contains("IMAGEPROXYD_BYTES=\(bytes)\n"))
     }
 
     @Test("The line is one line of visible characters, whatever clients and origins put into it")
@@ -58,7 +69,7 @@ struct JournalSentenceTests {
         #expect(
             message
                 == "MESSAGE=GET /a\\u000aPRIORITY=0\\u001b[31m\\u202eb\\u0085 502 miss http://h/\\u000d\\u000aMESSAGE=x "
-                + "a?b??? at b\\u2028c:1 12ms")
+                + "a?b??? at b\\u2028c:1 118B 12ms")
     }
 
     @Test("A reason is bounded in bytes, and counts towards the memory of failures")

@@ -61,6 +61,12 @@ struct AdmissionTests {
             } until: {
                 $0.memoryInUse > 0
             }
+            // A job that is stopped keeps its memory for as long as the test needs.
+            let workers = pool.statistics.processIdentifiers
+            for pid in workers { kill(pid, SIGSTOP) }
+            try #require(pool.statistics.memoryInUse > 0)
+            let holder = try #require(try workers.max { try openFiles(of: $0) < openFiles(of: $1) })
+            for pid in workers where pid != holder { kill(pid, SIGCONT) }
 
             await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
 
@@ -76,6 +82,11 @@ struct AdmissionTests {
             #expect(next?.width == 32)
             #expect(pool.statistics.restarts == [.cancelled: 1])
         }
+    }
+
+    /// The number of files that a process has open: a worker has those of its job besides.
+    private func openFiles(of pid: Int32) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
     @Test("A job that needs more than a worker may have is refused before a pixel is decoded")

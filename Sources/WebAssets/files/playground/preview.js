@@ -84,15 +84,15 @@ export class Preview {
       const facts = await information(state, signal);
       this.#showSourceFacts(facts);
       this.sourceFacts = facts;
+      // The difference in bytes is known now.
+      if (this.result) this.#showResultFacts();
       if (!this.#isSourceSent) {
         $("#source-nothing").textContent = "Sources are not sent here, only what presets make of them";
-        if (this.result) this.#showResultFacts();
         return this.#notify();
       }
       await this.#showSource(await this.#sourceBlob(state, facts, signal), facts);
       if (signal.aborted) return;
       this.source = facts;
-      if (this.result) this.#showResultFacts();
       this.#notify();
     } catch (error) {
       // Its own error comes with the result, which needs the source, too.
