@@ -230,7 +230,10 @@ final class ImageHandler: Sendable {
     ) -> HTTPResponse {
         if let fault = error.fault { reportError(fault) }
         // Not for what says nothing of the source: too much to do, a client's rate.
-        if let url = parsed?.delivery.redirect, ![429, 503].contains(error.row.status) {
+        // Nor to a source that was refused for its address.
+        if let url = parsed?.delivery.redirect, ![429, 503].contains(error.row.status),
+            error.row.status != 403 || url.normalized != parsed?.source.normalized
+        {
             var response = mapping.redirect(to: url.normalized, for: request)
             response.note = ExchangeNote(error, source: parsed?.source, preset: parsed?.delivery.preset)
             return response

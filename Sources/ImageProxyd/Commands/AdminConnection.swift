@@ -22,7 +22,8 @@ struct AdminConnection: ~Copyable {
 
         var description: String {
             switch self {
-            case .unreachable(let address, let code): "no daemon answers at \(address): \(Self.text(code))"
+            case .unreachable(let address, let code):
+                "no daemon answers at \(address): \(Self.text(code)); --config FILE or --admin ADDRESS names another one"
             case .broken(let code): "the connection to the daemon broke: \(Self.text(code))"
             case .refused(401, _): "the daemon requires its admin token: --token FILE"
             case .refused(404, _): "what answers there is no admin listener, or one of an older version"

@@ -12,8 +12,8 @@ struct TranslateCommand: ParsableCommand {
         commandName: "translate",
         abstract: "Prints what a URL of another image proxy means here, or how many of a log are understood.",
         discussion: """
-            Without a dialect it is a URL of ours whose parameters stand in the path, /img/format=webp/https://…, and its \
-            query form is printed. \
+            Without a dialect its form says whose it is. Of a URL of ours whose parameters stand in the path, \
+            /img/format=webp/https://…, the query form is printed. \
             The dialect is the one of that name in the settings, or has its default settings where they do not name it, and \
             takes any signature then: \
             imageproxyd translate --dialect imgproxy '/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp'
@@ -47,7 +47,7 @@ struct TranslateCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let dialect else { return print(try queryForm()) }
+        guard let dialect = try dialect ?? guess() else { return print(try queryForm()) }
         let (configuration, files, _) = try settings.loadAll()
         let route = try route(dialect, configuration, files)
         let parser = try Components.parser(configuration, files)
@@ -65,11 +65,23 @@ struct TranslateCommand: ParsableCommand {
         }
     }
 
+    /// Whose URL it is by its form; nil for a URL of ours.
+    private func guess() throws -> String? {
+        guard let url, let target = LoggedRequest(url: url)?.target else { return nil }
+        guard !target.hasPrefix("/img?") else { throw ValidationError("it is a URL of ours already") }
+        guard !target.utf8.starts(with: PathForm.prefix) else { return nil }
+        guard let name = DialectGuess.dialect(of: url) else {
+            throw ValidationError("the URL has no form that is known; --dialect says whose it is")
+        }
+        HostProcess.reportError("note: read as a URL of \(name); --dialect names another proxy")
+        return name
+    }
+
     /// The query form of a URL of ours.
     private func queryForm() throws -> String {
         guard let url, let target = LoggedRequest(url: url)?.target, target.utf8.starts(with: PathForm.prefix)
         else {
-            throw ValidationError("name whose URL it is by --dialect; without that, it begins with /img/")
+            throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one")
         }
         do throws(ImageRequestError) {
             return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)

@@ -54,7 +54,7 @@ extension SettingObject {
     /// All members, also those that have their default.
     package var json: JSONValue { Self.settings.json(of: self) }
 
-    /// Reads the members that are there; `null` is as good as none.
+    /// Reads the members that are there, and refuses values that their rows do not allow; `null` is as good as none.
     package init(json: JSONValue) throws(SettingMismatch) {
         guard case .object(let members) = json else { throw SettingMismatch("expected an object") }
         let rows = Self.settings.rows
@@ -69,7 +69,11 @@ extension SettingObject {
             }
             switch json[name] {
             case nil, .null: if setting.isRequired { throw SettingMismatch("expected a value") }
-            case let json?: try setting.set(&value, json)
+            case let json?:
+                try setting.set(&value, json)
+                guard setting.refused(value).isEmpty else {
+                    throw SettingMismatch("expected \(setting.allowed ?? "another value")")
+                }
             }
         }
         self = value

@@ -107,6 +107,12 @@ struct CheckConfigTests {
                 #""name": "imgproxy", "baseURL": "example.org""#,
                 "baseURL: 'example.org' begins with no scheme"
             ),
+            (#""name": "imgproxy", "signatureSize": 0"#, "signatureSize: expected 4 to 32"),
+            (
+                #""name": "thumbor", "signatureLength": -1"#,
+                "signatureLength: expected 0 to 128"
+            ),
+            (#""name": "imgproxy", "onlyPresets": true"#, "onlyPresets: 'presets' is empty"),
             (#""name": "cloudflare", "base": "/pictures""#, "base: '/pictures' begins with no scheme"),
             (
                 #""name": "weserv", "leniant": true"#,

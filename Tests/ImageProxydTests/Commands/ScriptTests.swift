@@ -33,6 +33,8 @@ struct ScriptTests {
         listen=$(sed -n 's/.* is up on \\([^ ]*\\)\\. .*/\\1/p' "$out")
         url=$(grep -o "http://$listen/img[^ ']*seeding.jpg" "$out" | head -1)
         curl -sf -o /dev/null "$url" || exit 8
+        eval "$(grep ' explain --admin' "$out")" > "$TMPDIR/explained" || exit 5
+        grep -q 'curl -fsSD- -o seeding.webp' "$out" || exit 4
         kill $pid; wait $pid || exit 7
         grep 'No such file' "$out" && exit 6
         echo "$listen"

@@ -34,6 +34,34 @@ struct TranslateCommandTests {
     }
 
     @Test(
+        "Without a dialect the form of the URL says whose it is, and which was read is printed",
+        arguments: [
+            ("https://wsrv.nl/?url=a.example/b.jpg&w=300", "weserv"),
+            ("/unsafe/w:300/plain/https://a.example/b.jpg", "imgproxy"),
+            ("/cdn-cgi/image/width=80/https://a.example/b.jpg", "cloudflare"),
+        ])
+    func guessed(url: String, dialect: String) async throws {
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["translate", url], environment: [:])
+
+        #expect(outcome.code == 0 && outcome.output.hasPrefix("/img?url=http"), "\(outcome.output)")
+        #expect(outcome.errors.contains("read as a URL of \(dialect)"), "\(outcome.errors)")
+    }
+
+    @Test(
+        "A URL whose form is not known needs a dialect",
+        arguments: [
+            ("https://a.example/b.jpg", "--dialect says whose it is"),
+            ("/img?url=https://a.example/b.jpg", "it is a URL of ours already"),
+        ])
+    func unknownForm(url: String, reason: String) async throws {
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["translate", url], environment: [:])
+
+        #expect(outcome.code == 64 && outcome.errors.contains(reason), "\(outcome.errors)")
+    }
+
+    @Test(
         "What can't be translated is named",
         arguments: [
             ("/unsafe/adjust:1/plain/https://example.org/cat.jpg", "adjust"),

@@ -60,6 +60,10 @@ struct CompatibleErrorTests {
         Case(target: "imaginary/nosuch?key=\(key)&url=ORIGIN/text", ours: 404, theirs: 404),
         // A source that the dialect's settings forbid.
         Case(target: "nextjs/_next/image?w=640&q=75&url=ORIGIN/text", ours: 403, theirs: 400),
+        // An address that no source may have is no place to send a client either.
+        Case(
+            target: "cloudflare/cdn-cgi/image/width=10,onerror=redirect/http://10.0.0.1/a.jpg", ours: 403,
+            theirs: 403),
     ]
 
     @Test("They have our status, or with compatibleErrors that of the other proxy")

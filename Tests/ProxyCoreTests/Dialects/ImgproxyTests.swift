@@ -251,6 +251,12 @@ struct ImgproxyTests {
         }
     }
 
+    @Test("Presets alone need presets")
+    func noPresets() throws {
+        let error = #expect(throws: TranslationError.self) { try dialect { $0.onlyPresets = true } }
+        #expect(error?.option == "onlyPresets")
+    }
+
     @Test("Keys and salts are hexadecimal, and as many of one as of the other")
     func wrongKeys() throws {
         var settings = ImgproxyDialect.Settings()

@@ -116,8 +116,8 @@ struct ThumborTests {
     @Test(
         "Filters become operations in the order written",
         arguments: [
-            ("rotate(90):grayscale()", "rotate:270,grayscale"),
-            ("grayscale():rotate(-90)", "grayscale,rotate:90"),
+            ("rotate(90):grayscale()", "rotate:270,grayscale:weights=bt601"),
+            ("grayscale():rotate(-90)", "grayscale:weights=bt601,rotate:90"),
             ("rotate(45)", ""),
             ("brightness(20)", "channels:add_red=51:add_green=51:add_blue=51"),
             ("rgb(100,0,-100)", "channels:add_red=255:add_green=0:add_blue=-255"),
@@ -141,16 +141,17 @@ struct ThumborTests {
                 "curve:0_0+255_255:0_50+255_200:0_0+255_255:0_255+255_0"
             ),
             ("round_corner(20,255,0,16)", "round:20:ry=20:outside=ff0010"),
-            ("round_corner(20|50,0,0,0,1)", "round:20:ry=50"),
+            ("round_corner(20|50,0,0,0,1)", "round:20:ry=50:outside=000000"),
+            ("format(png):round_corner(20|50,0,0,0,1)", "round:20:ry=50"),
             ("background_color(Red)", "background:red"),
             ("watermark(http://h/wm.png,10,-5,20)", "watermark:wm:southwest:10:5:opacity=0.8"),
             ("watermark(http%3A%2F%2Fh%2Fwm.png,center,50p,0,50)", "watermark:wm:north:0:50pc:width=0.5"),
             ("watermark(h/wm.png,repeat,repeat,0,30,30)", "watermark:wm:northwest:0:0:tile=spread:scale=0.3"),
             ("strip_exif():strip_icc()", ""),
-            ("grayscale()%3Arotate(90)", "grayscale,rotate:270"),
-            ("rotate%2890):grayscale%28)", "rotate:270,grayscale"),
+            ("grayscale()%3Arotate(90)", "grayscale:weights=bt601,rotate:270"),
+            ("rotate%2890):grayscale%28)", "rotate:270,grayscale:weights=bt601"),
             ("blur(30%2C2)", "blur:2"),
-            ("grayscale());rotate(90)", "grayscale"),
+            ("grayscale());rotate(90)", "grayscale:weights=bt601"),
             ("watermark('http://h/wm.png',1,2,0,none,0)", "watermark:wm:northwest:1:2"),
             ("proportion(0.5)", "resize:50pcx50pc:fill:down=1"),
         ])

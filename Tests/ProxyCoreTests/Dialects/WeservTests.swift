@@ -124,12 +124,12 @@ struct WeservTests {
     }
 
     @Test(
-        "A mask comes behind the background, and makes a JPEG a PNG unless it is filled",
+        "A mask comes behind the background, and makes a JPEG a PNG, filled or not",
         arguments: [
             Meaning("mask=circle&bg=green", "background:008000,mask:circle&format=source-alpha"),
             Meaning("mask=star&mtrim", "mask:star:trim=1&format=source-alpha"),
             Meaning("shape=ellipse&strim", "mask:ellipse&format=source-alpha"),
-            Meaning("mask=heart&mbg=ff0000", "mask:heart:color=ff0000&format=source"),
+            Meaning("mask=heart&mbg=ff0000", "mask:heart:color=ff0000&format=source-alpha"),
             Meaning("mask=heart&mbg=80ff0000", "mask:heart,background:ff000080&format=source-alpha"),
             Meaning("mask=triangle-180&output=jpg", "mask:triangle-180,background:000&format=jpeg"),
         ])
@@ -148,12 +148,9 @@ struct WeservTests {
             Meaning("output=png&q=40&l=9&il", "format=png&progressive=1&animate=first"),
             Meaning("output=", "format=source&animate=first"),
             Meaning("n=-1", "format=source"),
-            Meaning("pages=2&page=1", "format=source&frame=1&frames=2"),
-            Meaning("page=2", "format=source&frame=2"),
             Meaning("n=-1&loop=3&delay=200", "format=source&transform=loop:3,delay:200"),
             Meaning("filename=holiday", "format=source&animate=first&filename=holiday.*"),
             Meaning("maxage=1d", "format=source&animate=first"),
-            Meaning("n=-1&page=2", "format=source&frame=2&frames=all"),
             Meaning("page=-1", "format=source&animate=first"),
             Meaning("n=-1&delay=100,200,300", "format=source&transform=delay:100:others=200+300"),
             Meaning("n=-1&ro=30", "format=source"),
@@ -163,6 +160,19 @@ struct WeservTests {
         ])
     func output(_ meaning: Meaning) {
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&\(meaning.target)") == meaning.parameters)
+    }
+
+    @Test(
+        "A page is that of a picture with pages; what is named as JPEG or PNG has none",
+        arguments: [
+            Meaning("p.gif&pages=2&page=1", "format=source&frame=1&frames=2"),
+            Meaning("p.gif&page=2", "format=source&frame=2"),
+            Meaning("p.webp?v=a.png&n=-1&page=2", "format=source&frame=2&frames=all"),
+            Meaning("p.jpg&page=2", "format=source&animate=first"),
+            Meaning("p.PNG?v=1&n=-1&page=2", "format=source"),
+        ])
+    func pages(_ meaning: Meaning) {
+        #expect(strict.meaning(of: "/?url=a.test/\(meaning.target)") == meaning.parameters)
     }
 
     @Test("Facts are asked for by a format, and say the result's size where that follows from the parameters")

@@ -48,9 +48,10 @@ package struct ImgproxyDialect: Dialect {
                 The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`).
                 """)
             Setting(
-                "signatureSize", \.signatureSize,
+                "signatureSize", \.signatureSize, in: 4...32,
                 """
-                The number of bytes of a signature (`IMGPROXY_SIGNATURE_SIZE`). 32 is all of them.
+                The number of bytes of a signature (`IMGPROXY_SIGNATURE_SIZE`). 32 is all of them; fewer
+                than 4 could be guessed.
                 """)
             Setting(
                 "trustedSignatures", \.trustedSignatures,
@@ -130,6 +131,9 @@ package struct ImgproxyDialect: Dialect {
             secrets.append(secret)
         }
         self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (SymmetricKey(data: $0), $1) }
+        guard !settings.onlyPresets || !settings.presets.isEmpty else {
+            throw TranslationError(.invalid, "onlyPresets", "'presets' is empty, so no URL could be answered")
+        }
         try SourceBase.check(settings.baseURL, setting: "baseURL")
         for (index, name) in settings.allowedOptions.enumerated()
         where ImgproxyOption.byName[name] == nil && !ImgproxyOption.untranslated.contains(name) {

@@ -57,9 +57,10 @@ package struct Thumbor: Dialect {
                 """)
             Setting("digest", \.digest, "The signature's hash function (`IMAGOR_SIGNER_TYPE`).")
             Setting(
-                "signatureLength", \.signatureLength,
+                "signatureLength", \.signatureLength, in: 0...128,
                 """
-                How many characters of the signature count (`IMAGOR_SIGNER_TRUNCATE`); 0 for all.
+                How many characters of the signature count (`IMAGOR_SIGNER_TRUNCATE`); 0 for all. A few
+                could be guessed.
                 """)
             Setting(
                 "respectsOrientation", \.respectsOrientation,

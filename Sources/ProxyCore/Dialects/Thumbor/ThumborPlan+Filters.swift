@@ -49,7 +49,7 @@ extension ThumborPlan {
             return true
         },
         "grayscale": { (plan, _) in
-            plan.operations.append("grayscale")
+            plan.operations.append(plan.isImagor ? "grayscale" : "grayscale:weights=bt601")
             return true
         },
         "equalize": { (plan, _) in

@@ -27,9 +27,16 @@ extension ThumborPlan {
         }
         let isTransparent = values.count == 5 && ["1", "true"].contains(values[4].lowercased())
         let color = channels.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
-        let outside = isTransparent && format != "jpeg" ? "" : ":outside=\(color)"
+        let outside = isTransparent && !willBeJPEG ? "" : ":outside=\(color)"
         operations.append("round:\(across):ry=\(down)\(outside)")
         return true
+    }
+
+    /// Whether the result has no transparency, as far as the URL says so: by its format, else by the source's name.
+    private var willBeJPEG: Bool {
+        guard format == nil, !settings.autoWebP, !isImagor else { return format == "jpeg" }
+        let name = output["url"]?.lowercased() ?? ""
+        return name.hasSuffix(".jpg") || name.hasSuffix(".jpeg")
     }
 
     /// `upscale()`: what is smaller than both wanted sides grows to one of them. Only `fit-in` leaves such.

@@ -97,9 +97,6 @@ extension WeservOptions {
         return color.isOpaque ? ["\(mask):color=\(color.text)"] : [mask, "background:\(color.text)"]
     }
 
-    /// Whether a mask leaves its outside transparent.
-    mutating func hasTransparentMask() throws(TranslationError) -> Bool {
-        guard try word("mask", Self.shapes) != nil else { return false }
-        return try color("mbg")?.isOpaque != true
-    }
+    /// Whether there is a mask; weserv makes a JPEG a PNG then, also with an opaque colour outside of it.
+    mutating func hasMask() throws(TranslationError) -> Bool { try word("mask", Self.shapes) != nil }
 }

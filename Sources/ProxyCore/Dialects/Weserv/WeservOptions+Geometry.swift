@@ -45,7 +45,7 @@ extension WeservOptions {
         let box = try box()
         let operations = try geometry()
         guard operations.count == (box.isEmpty ? 0 : 1), ![.outside, .contain].contains(box.fit),
-            box.mayEnlarge
+            box.mayEnlarge, !isOn("mtrim")
         else {
             return nil
         }

@@ -31,7 +31,7 @@ extension WeservOptions {
     }
 
     private mutating func defaultFormat() throws(TranslationError) -> String {
-        let isTransparent = [try hasTransparentParts(), try hasTransparentMask()].contains(true)
+        let isTransparent = [try hasTransparentParts(), try hasMask()].contains(true)
         return isTransparent ? "source-alpha" : "source"
     }
 
@@ -71,6 +71,9 @@ extension WeservOptions {
         if let page = first, page < 0 {
             leniency.note("page", "the frames of an animation are equally large: the first one")
             first = nil
+        } else if first != nil, namesStill {
+            leniency.note("page", "JPEG and PNG have no pages")
+            first = nil
         }
         switch (count, first) {
         case (1, nil): translation["animate"] = "first"
@@ -83,6 +86,12 @@ extension WeservOptions {
         guard count != 1 else { return }
         if format == "jpeg" || format == "png" { translation["animate"] = "strip" }
         try writeTiming(to: &translation)
+    }
+
+    /// Whether the source's name is that of a picture without pages, for which weserv does not read `page`.
+    private var namesStill: Bool {
+        let path = (self["url"] ?? "").prefix { $0 != "?" && $0 != "#" }.lowercased()
+        return [".jpg", ".jpeg", ".png"].contains { path.hasSuffix($0) }
     }
 
     private mutating func writeTiming(to translation: inout Translation) throws(TranslationError) {
