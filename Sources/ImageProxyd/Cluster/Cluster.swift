@@ -22,10 +22,14 @@ final class Cluster: Sendable {
     let key: ClusterKey?
     /// This node's name, another one after each start.
     let node: String
-    private let loader: CurlLoader
+    /// For the store and for purges, and for homes.
+    private let loader: CurlLoader, homeLoader: CurlLoader?
+    /// Of answers to other nodes.
+    let answers: ByteBudget
     private let logger: Logger
     private let mark: JournalMark
-    private let seen = Mutex(SeenPurges())
+    /// Purges, where there is no journal.
+    private let seen = SeenPurges()
     private let maintenance = Mutex<[Task<Void, Never>]>([])
 
     /// Creates the parts that the settings name; nil where they name none. Nothing is asked yet.
@@ -55,23 +59,29 @@ final class Cluster: Sendable {
         } else {
             peers = nil
         }
-        homes = Self.homes(configuration, peers, key, maxEntryBytes: maxBytes)
+        answers = ByteBudget(configuration.shared.objectBytes.bytes)
+        if configuration.cluster.forward, let peers, let key {
+            let homeLoader = try CurlLoader(
+                configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: maxBytes),
+                addresses: .unrestricted, redirectPolicy: { _ in false })
+            homes = ClusterHomes(
+                peers, key: key, own: Self.ownAddresses(configuration), maxEntryBytes: maxBytes,
+                maxBytes: configuration.shared.objectBytes.bytes, loader: homeLoader,
+                isAdmitted: { [tier, seen] subject, age in
+                    tier?.admits(subject, fetchedBefore: age) ?? seen.admits(subject, fetchedBefore: age)
+                })
+            self.homeLoader = homeLoader
+        } else {
+            (homes, homeLoader) = (nil, nil)
+        }
         mark = JournalMark(folder: cacheDirectory)
         self.logger = logger
     }
 
-    private static func homes(
-        _ configuration: ProxyConfiguration, _ peers: ClusterPeers?, _ key: ClusterKey?, maxEntryBytes: Int
-    ) -> ClusterHomes? {
-        guard configuration.cluster.forward, let peers, let key else { return nil }
-        var own: Set<String> = []
-        if let named = ClusterPeer(configuration.cluster.address) {
-            own.insert(named.name)
-        } else {
-            let ports = configuration.listen.compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
-            for host in ClusterHomes.localHosts() { own.formUnion(ports.map { "\(host):\($0)" }) }
-        }
-        return ClusterHomes(peers, key: key, own: own, maxEntryBytes: maxEntryBytes)
+    private static func ownAddresses(_ configuration: ProxyConfiguration) -> Set<String> {
+        if let named = ClusterPeer(configuration.cluster.address) { return [named.name] }
+        let ports = configuration.listen.compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+        return Set(ClusterHomes.localHosts().flatMap { host in ports.map { "\(host):\($0)" } })
     }
 
     // MARK: - Purging
@@ -99,6 +109,7 @@ final class Cluster: Sendable {
         async let shared = tier?.end(purge, tagged: sources)
         async let told = peers?.tell(purge)
         let (outcome, reached) = await (shared, told)
+        await spread(sources)
         return Purged(counts: try result.get(), shared: outcome, peers: reached)
     }
 
@@ -106,17 +117,37 @@ final class Cluster: Sendable {
     private func begin(_ target: SharedPurge.Target) -> SharedPurge {
         if let tier { return tier.journal.begin(target) }
         let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
-        seen.withLock { _ = $0.note(purge, at: SystemTime.seconds()) }
+        _ = seen.note(purge)
         return purge
     }
 
     /// Does what another node was asked to purge, unless it is done already.
-    func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
-        let isNew =
-            tier?.journal.note(purge)
-            ?? seen.withLock { $0.note(purge, at: SystemTime.seconds()) }
-        guard isNew, purge.node != node else { return }
-        try await pipeline.apply(purge)
+    /// - Returns: false where the message is too old, or a clock too wrong, to be done.
+    func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Bool {
+        switch tier?.journal.note(purge) ?? seen.note(purge) {
+        case .outOfTime: return false
+        case .known: return true
+        case .new: break
+        }
+        guard purge.node != node else { return true }
+        try await perform(purge, by: pipeline)
+        return true
+    }
+
+    /// Does a purge of another node here. What a tag hangs on only here may be elsewhere without it: its sources are purged
+    /// everywhere.
+    private func perform(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
+        let counts = try await pipeline.apply(purge)
+        await spread(counts.sources)
+    }
+
+    /// Purges sources at all nodes that read the journal.
+    private func spread(_ sources: Set<CacheKey>) async {
+        guard let tier else { return }
+        for source in sources where !tier.journal.hasLately(purged: source) {
+            let outcome = await tier.end(tier.journal.begin(.source(source)))
+            if let problem = outcome.problem { logger.warning("a source of a purged tag: \(problem)") }
+        }
     }
 
     // MARK: - Starting and stopping
@@ -132,9 +163,12 @@ final class Cluster: Sendable {
             let hasFailed = Atomic(false)
             await tier.maintain(from: start) { purge in
                 do throws(DiskCacheError) {
-                    try await pipeline().apply(purge)
+                    try await self.perform(purge, by: pipeline())
+                    return true
                 } catch {
-                    logger.error("a purge of another node could not be done here: \(error)")
+                    logger.error(
+                        "a purge of another node could not be done here, and is tried again: \(error)")
+                    return false
                 }
             } didRead: { outcome in
                 switch outcome {
@@ -165,6 +199,7 @@ final class Cluster: Sendable {
     /// Ends the exchanges; what waits to be uploaded is lost.
     func stop() async {
         for task in maintenance.withLock({ $0 }) { task.cancel() }
+        await homeLoader?.stop()
         await loader.stop()
     }
 }
@@ -178,24 +213,5 @@ extension Metric.SharedOperation {
             case .delete: .delete
             case .list: .list
             }
-    }
-}
-
-/// The purges that other nodes have told of lately, without a store that would know. Pure; bounded by count.
-struct SeenPurges {
-    private var names: Set<String> = []
-    private var order: [String] = []
-    private static let capacity = 4_096
-    /// A message that is older, or of a clock that is so far off, is not done: it may be a repetition. Seconds.
-    private static let longestAge: Int64 = 600
-
-    /// Whether a purge is new.
-    mutating func note(_ purge: SharedPurge, at now: Int64) -> Bool {
-        guard abs(purge.milliseconds / 1_000 - now) <= Self.longestAge,
-            names.insert(purge.name).inserted
-        else { return false }
-        order.append(purge.name)
-        if order.count > Self.capacity { names.remove(order.removeFirst()) }
-        return true
     }
 }

@@ -32,16 +32,22 @@ struct ClusterHandler: Sendable {
             guard parts.count == 2, parts[1].hasPrefix("purge="),
                 let purge = SharedPurge(name: String(parts[1].dropFirst("purge=".count)))
             else { return .now(Self.refusal(400, "invalid_parameter", "That is no purge")) }
-            return .later(context: ExchangeContext(.cluster).packed) { await self.purge(purge) }
+            return .later(context: ExchangeContext(.cluster).packed) { await self.purge(purge, target) }
+        case (.get, ClusterPeers.pingPath[...]?):
+            return .now(signed(AdminAnswer.json(["node": .string(cluster.node)]), to: target))
         case (.get, ClusterHomes.path[...]?):
+            // A node that asks itself does not know its own address.
+            guard Self.node.flatMap({ request.values(of: $0).first }) != cluster.node else {
+                return .now(Self.refusal(409, "own_node", "This is the node that asks"))
+            }
             let query = Array((parts.count == 2 ? parts[1] : "").utf8)
-            return .later(context: ExchangeContext(.cluster).packed) { await self.picture(query) }
+            return .later(context: ExchangeContext(.cluster).packed) { await self.picture(query, target) }
         default: return .now(Self.refusal(404, "not_found", "There is nothing at this path"))
         }
     }
 
     /// A picture for a node that has it not, made here, at the home of its source; another node is not asked.
-    private func picture(_ query: [UInt8]) async -> HTTPResponse {
+    private func picture(_ query: [UInt8], _ asked: String) async -> HTTPResponse {
         do throws(AdminFailure) {
             let query = try AdminQuery(query, names: ["target", "accept", "client"])
             let target = Array((query["target"] ?? "").utf8)
@@ -50,14 +56,15 @@ struct ClusterHandler: Sendable {
             }
             return await picture(
                 target, by: handler, accept: query["accept"] ?? "",
-                for: ClientID(text: query["client"] ?? ""))
+                for: ClientID(text: query["client"] ?? ""), asked)
         } catch {
             return Self.refusal(422, "not_made", "The picture was not made here")
         }
     }
 
     private func picture(
-        _ target: [UInt8], by handler: ImageHandler, accept: String, for client: ClientID?
+        _ target: [UInt8], by handler: ImageHandler, accept: String, for client: ClientID?,
+        _ asked: String
     ) async -> HTTPResponse {
         do throws(PipelineError) {
             let request = try handler.read(target, accept: accept)
@@ -69,7 +76,16 @@ struct ClusterHandler: Sendable {
                     return .failure(error)
                 }
             }
-            guard let bytes = try made.get()?.encoded() else {
+            guard let answer = try made.get() else {
+                return Self.refusal(422, "not_made", "The picture is not for others")
+            }
+            // Until it is handed to the socket: what waits to be sent is bounded by http's own bounds.
+            let count = 2 * answer.entry.body.count
+            guard cluster.answers.reserve(count) else {
+                return Self.refusal(503, "overloaded", "Too many pictures are being sent to other nodes")
+            }
+            defer { cluster.answers.release(count) }
+            guard let bytes = answer.encoded() else {
                 return Self.refusal(422, "not_made", "The picture is not for others")
             }
             var response = HTTPResponse(status: .ok)
@@ -77,22 +93,37 @@ struct ClusterHandler: Sendable {
             response.fields.append(.cacheControl, text: "no-store")
             response.body = .bytes(bytes)
             response.context = ExchangeContext(.cluster).packed
-            return response
+            return signed(response, bytes, to: asked)
         } catch {
             // The node meets the error itself, and explains it to its client.
             return Self.refusal(422, "not_made", "The picture was not made here")
         }
     }
 
-    private func purge(_ purge: SharedPurge) async -> HTTPResponse {
+    private func purge(_ purge: SharedPurge, _ target: String) async -> HTTPResponse {
         do throws(DiskCacheError) {
-            try await cluster.apply(purge, by: pipeline)
+            guard try await cluster.apply(purge, by: pipeline) else {
+                return Self.refusal(409, "out_of_time", "The purge is too old, or a node's clock is wrong")
+            }
         } catch {
             return Self.refusal(500, "purge_failed", "The purge could not be done here")
         }
-        var response = AdminAnswer.json(["node": .string(cluster.node)])
-        if let name = Self.node { response.fields.append(name, text: cluster.node) }
+        return signed(AdminAnswer.json(["node": .string(cluster.node)]), to: target)
+    }
+
+    /// An answer that names this node.
+    private func signed(_ response: HTTPResponse, to target: String) -> HTTPResponse {
+        guard case .bytes(let content) = response.body else { return response }
+        return signed(response, content, to: target)
+    }
+
+    private func signed(_ response: HTTPResponse, _ content: [UInt8], to target: String) -> HTTPResponse {
+        var response = response
         response.context = ExchangeContext(.cluster).packed
+        if let name = Self.node { response.fields.append(name, text: cluster.node) }
+        if let name = Self.signature, let key = cluster.key {
+            response.fields.append(name, text: key.signature(ofAnswer: content, to: target))
+        }
         return response
     }
 

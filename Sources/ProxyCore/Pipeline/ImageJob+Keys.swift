@@ -18,6 +18,8 @@ extension ImageJob {
         /// The proxies that a request to the origin would name, in the task that makes the key.
         let history = FetchContext.current.history
         let privateID: UInt64?
+        /// Whether another node may be asked: what another node waits for must not wait for that one.
+        let asksNodes = FetchContext.current.asked != nil
     }
 
     /// Names a fetch under way.

@@ -11,11 +11,13 @@ import Sharing
 /// origin; a failure is a miss.
 extension ImageJob {
     /// Whether the shared tier may have the image, or may get it.
-    private var isShareable: Bool { !isPrivate && !request.source.isUpload && keeping != .nothing }
+    private var isShareable: Bool { !isPrivate && !request.source.isUpload && keeping.usesDisk }
 
     /// What the shared tier knows of the source, and has of the picture, where this node knows nothing that may be used.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
         guard tiers.hasOthers, isShareable, !client.noCache else { return nil }
+        // What an operator has purged by a tag is confirmed by the origin, whatever others have.
+        if known?.directives.contains(.purged) == true { return nil }
         if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
             return nil
         }
@@ -44,7 +46,7 @@ extension ImageJob {
         guard let homes = tiers.homes, let asked = context.asked, !client.onlyIfCached else { return nil }
         return await FetchContext.traced("home") {
             await homes.picture(
-                of: subject, target: asked.target, accept: asked.accept, client: context.client?.text ?? "")
+                of: subject, target: asked.target, accept: asked.accept, client: context.client)
         }
     }
 

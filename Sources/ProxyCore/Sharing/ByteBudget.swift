@@ -3,14 +3,15 @@
 import Synchronization
 
 /// Bytes of objects that may be in memory at the same time. Safe from any thread.
-final class ByteBudget: Sendable {
+package final class ByteBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)
 
-    init(_ limit: Int) { self.limit = limit }
+    /// - Parameter limit: in bytes.
+    package init(_ limit: Int) { self.limit = limit }
 
     /// Whether so many bytes are left; they are then taken until `release`. One object alone is always permitted.
-    func reserve(_ count: Int) -> Bool {
+    package func reserve(_ count: Int) -> Bool {
         used.withLock { used in
             guard used == 0 || used + count <= limit else { return false }
             used += count
@@ -18,5 +19,6 @@ final class ByteBudget: Sendable {
         }
     }
 
-    func release(_ count: Int) { used.withLock { $0 -= count } }
+    /// Gives back what `reserve` took.
+    package func release(_ count: Int) { used.withLock { $0 -= count } }
 }

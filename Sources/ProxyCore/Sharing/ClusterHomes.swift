@@ -3,6 +3,7 @@
 package import Cache
 package import Freshness
 import Glibc
+package import Loading
 package import Primitives
 import Synchronization
 
@@ -22,54 +23,132 @@ package final class ClusterHomes: Sendable {
 
     private let peers: ClusterPeers
     private let key: ClusterKey
-    private let own: Set<String>
+    /// This node's addresses, and those that turned out to be.
+    private let own: Mutex<Set<String>>
     private let maxBytes: Int
+    private let budget: ByteBudget
+    private let loader: any ImageLoading
+    private let isAdmitted: @Sendable (SharedSubject, Int64) -> Bool
     private let state = Mutex(State())
 
     /// The path of a picture that a node asks its home for.
     package static let path = "/cluster/image"
     /// How long the addresses of the nodes are believed.
     private static let addressLifetime = Duration.seconds(10)
-    /// How long a home may take before the node makes the picture itself.
-    private static let patience = Duration.seconds(10)
-    /// How long a node that did not answer is not asked.
+    /// A home that has not answered after this time is asked whether it is there.
+    private static let doubt = Duration.seconds(1)
+    /// How long a home that is there may take; then the node makes the picture itself.
+    private static let patience = Duration.seconds(60)
+    /// How long a node that is not there is not asked.
     private static let rest = Duration.seconds(15)
 
     /// - Parameters:
     ///   - own: this node's addresses, as `HOST:PORT`.
     ///   - maxEntryBytes: the length of the largest body.
-    package init(_ peers: ClusterPeers, key: ClusterKey, own: Set<String>, maxEntryBytes: Int) {
-        (self.peers, self.key, self.own) = (peers, key, own)
-        maxBytes = HomeAnswer.maxHeadBytes + maxEntryBytes
+    ///   - maxBytes: most bytes of answers that are being received.
+    ///   - loader: a loader of its own, whose queue is bounded for each client: what waits for homes delays no store and no purge.
+    ///   - isAdmitted: whether no purge since forbids a picture that was fetched so many seconds ago.
+    package init(
+        _ peers: ClusterPeers, key: ClusterKey, own: Set<String>, maxEntryBytes: Int, maxBytes: Int,
+        loader: any ImageLoading, isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool
+    ) {
+        (self.peers, self.key) = (peers, key)
+        self.own = Mutex(own)
+        (self.loader, self.isAdmitted) = (loader, isAdmitted)
+        self.maxBytes = HomeAnswer.maxHeadBytes + maxEntryBytes
+        budget = ByteBudget(maxBytes)
+    }
+
+    /// The settings of its loader.
+    package static func loaderConfiguration(maxEntryBytes: Int) -> FetchConfiguration {
+        var fetch = FetchConfiguration()
+        (fetch.maxConcurrent, fetch.maxPerHost, fetch.clientShare) = (128, 32, 0.5)
+        // What finds no place is made by the node itself, at once.
+        fetch.queue = 0
+        fetch.connectTimeout = .seconds(2)
+        (fetch.firstByteTimeout, fetch.totalTimeout) = (.minutes(2), .minutes(2))
+        (fetch.retries, fetch.maxRedirects) = (0, 0)
+        fetch.maxBytes = ByteCount(HomeAnswer.maxHeadBytes + maxEntryBytes)
+        return fetch
     }
 
     /// The picture of a request, made by its source's home; nil where this node is the home, or makes it itself.
     ///
     /// - Parameters:
     ///   - target: the client's, path and query; `accept`: its field.
-    ///   - client: the client, for turns in the home's queues.
+    ///   - client: the client, for turns in this node's queue and in the home's.
     package func picture(
-        of subject: SharedSubject, target: String, accept: String, client: String
+        of subject: SharedSubject, target: String, accept: String, client: ClientID?
     ) async -> (record: SourceRecord, entry: PortableEntry)? {
         await refresh()
-        guard let home = home(of: subject.source), !own.contains(home.name), isAsked(home) else { return nil }
-        let query = [("target", target), ("accept", accept), ("client", client)]
+        guard let home = home(of: subject.source), !isOwn(home), isAsked(home) else { return nil }
+        let query = [("target", target), ("accept", accept), ("client", client?.text ?? "")]
             .filter { !$0.1.isEmpty }.map { $0.0 + "=" + ObjectStore.escaped($0.1) }.joined(separator: "&")
         let answer: StoreAnswer
         do throws(ObjectStoreError) {
-            answer = try await peers.exchange(
-                "GET", Self.path + "?" + query, with: home, atMost: maxBytes, within: Self.patience)
+            answer = try await ask(home, Self.path + "?" + query, for: client)
         } catch {
-            state.withLock { $0.restingUntil[home] = .now + Self.rest }
+            // Too much to do, a client that left, and a home that is busy say nothing of the home.
+            if case .failed = error { leave(home) }
             return nil
         }
+        if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
         // Its refusal says nothing of the picture that this node can use.
-        guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject) else {
-            return nil
-        }
+        guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject),
+            isAdmitted(subject, found.age)
+        else { return nil }
         var record = found.record
         record.responseTime = SystemTime.seconds() - found.age
         return (record, found.entry)
+    }
+
+    /// Asks a home, and gives up as soon as it turns out not to be there.
+    private func ask(
+        _ home: ClusterPeer, _ target: String, for client: ClientID?
+    ) async throws(ObjectStoreError) -> StoreAnswer {
+        let (peers, loader, maxBytes, budget) = (peers, loader, maxBytes, budget)
+        let question = Task { () -> Result<StoreAnswer, ObjectStoreError> in
+            do throws(ObjectStoreError) {
+                return .success(
+                    try await peers.exchange(
+                        "GET", target, with: home, atMost: maxBytes, within: Self.patience, by: loader,
+                        for: client, budget: budget))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let isGone = Atomic(false)
+        let doubts = Task {
+            // Lost: that the answer has come.
+            try? await Task.sleep(for: Self.doubt)
+            guard !Task.isCancelled, await !isThere(home) else { return }
+            isGone.store(true, ordering: .relaxed)
+            question.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await question.value
+        } onCancel: {
+            question.cancel()
+        }
+        doubts.cancel()
+        if Task.isCancelled { throw .cancelled }
+        if isGone.load(ordering: .relaxed) { throw .failed("the node does not answer") }
+        return try result.get()
+    }
+
+    /// Whether a node answers at all.
+    private func isThere(_ peer: ClusterPeer) async -> Bool {
+        // Lost: why it does not answer.
+        let answer = try? await peers.exchange(
+            "GET", ClusterPeers.pingPath, with: peer, atMost: 1 << 10, within: Self.doubt)
+        return answer?.status == 200
+    }
+
+    private func isOwn(_ peer: ClusterPeer) -> Bool { own.withLock { $0.contains(peer.name) } }
+
+    /// Does not ask a node for a while.
+    private func leave(_ peer: ClusterPeer) {
+        state.withLock { $0.restingUntil[peer] = .now + Self.rest }
     }
 
     /// The home of a source; nil without nodes.

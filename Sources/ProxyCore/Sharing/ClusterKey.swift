@@ -22,6 +22,11 @@ package struct ClusterKey: Sendable {
         return ContentDigest.hex(HMAC<SHA256>.authenticationCode(for: text, using: key))
     }
 
+    /// The signature of a node's answer to a request: so that nobody between the nodes can choose a picture.
+    package func signature(ofAnswer content: [UInt8], to target: String) -> String {
+        signature("ANSWER", target + " " + ContentDigest.sha256(content))
+    }
+
     /// A number that only holders of the key can compute of a text.
     func seed(_ text: String) -> UInt64 {
         let code = HMAC<SHA256>.authenticationCode(for: Array("seed \(text)".utf8), using: key)

@@ -13,6 +13,7 @@ package final class ClusterPeers: Sendable {
     private let key: ClusterKey
     /// This node's name; a node that answers with it is this one.
     package let node: String
+    /// For purges.
     private let loader: any ImageLoading
     /// A name service that does not answer delays nothing else.
     private let lookUps = IOQueue<Unresolved>(
@@ -29,6 +30,8 @@ package final class ClusterPeers: Sendable {
     static let timeout = Duration.seconds(5)
     /// The field in which a node names itself.
     package static let nodeField = "Imageproxyd-Node"
+    /// The path of a question whether a node is there.
+    package static let pingPath = "/cluster/node"
     /// The path of a purge.
     package static let purgePath = "/cluster/purge"
 
@@ -83,33 +86,47 @@ package final class ClusterPeers: Sendable {
         do throws(ObjectStoreError) {
             let answer = try await exchange(
                 "POST", target, with: peer, atMost: 64 << 10, within: Self.timeout)
-            if answer.field(Self.nodeField.lowercased()) == node { return .isThisNode }
-            return answer.status == 200 ? .done : .failed
+            guard answer.status == 200 else { return .failed }
+            return answer.field(Self.nodeField.lowercased()) == node ? .isThisNode : .done
         } catch {
             return .failed
         }
     }
 
     /// Sends a signed request to a node.
+    ///
+    /// - Parameters:
+    ///   - other: what sends it, if not the loader for purges.
+    ///   - client: the client that waits for the answer; nil for none.
+    ///   - budget: counts the answer's bytes.
     func exchange(
-        _ method: String, _ target: String, with peer: ClusterPeer, atMost limit: Int, within time: Duration
+        _ method: String, _ target: String, with peer: ClusterPeer, atMost limit: Int, within time: Duration,
+        by other: (any ImageLoading)? = nil, for client: ClientID? = nil, budget: ByteBudget? = nil
     ) async throws(ObjectStoreError) -> StoreAnswer {
         let text = peer.url + target
         // Lost: what is wrong with it; a name that the settings permit may still be none of a host.
         guard let url = try? SourceURL(parsing: text) else { throw .failed("\(text) is no URL") }
         var request = OriginRequest(
             url: url,
-            fields: [HeaderField(name: ClusterKey.field, value: key.signature(method, target))])
+            fields: [
+                HeaderField(name: ClusterKey.field, value: key.signature(method, target)),
+                HeaderField(name: Self.nodeField, value: node),
+            ])
         request.command = OriginRequest.Command(method)
-        let receiver = StoreAnswerReceiver(limit: limit)
-        let asked = request
-        return try await Deadline.run(within: time) { [loader] () async throws(ObjectStoreError) in
+        request.urgency = FetchUrgency(client: client)
+        let receiver = StoreAnswerReceiver(limit: limit, budget: budget)
+        let (asked, key) = (request, key)
+        return try await Deadline.run(within: time) {
+            [loader = other ?? loader] () async throws(ObjectStoreError) in
             do throws(LoadError) {
                 _ = try await loader.load(asked, into: receiver)
             } catch {
                 throw Task.isCancelled ? .timedOut : ObjectStoreError(error)
             }
             guard let answer = receiver.answer else { throw .failed("no answer") }
+            let signature = answer.field(ClusterKey.field.lowercased())
+            guard answer.status != 200 || signature == key.signature(ofAnswer: answer.content, to: target)
+            else { throw .failed("the answer is not signed by the cluster's key") }
             return answer
         }
     }

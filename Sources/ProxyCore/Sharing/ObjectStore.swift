@@ -39,8 +39,8 @@ package final class ObjectStore: Sendable {
     package let clock: StoreClock
     /// Counts everything but look-ups, which the tier counts by what it finds.
     let counters = SharedCounters()
-    /// Of objects that are being received or sent.
-    let budget: ByteBudget
+    /// Of objects that are being received, and of those that are being sent.
+    let budget: ByteBudget, uploadBudget: ByteBudget
 
     /// The largest object that is uploaded by one request, and the length of the parts of a larger one; in bytes.
     static let partBytes = 8 << 20
@@ -57,6 +57,7 @@ package final class ObjectStore: Sendable {
         (self.loader, self.clock) = (loader, clock)
         (rule, prefix) = (place.rule, configuration.prefix)
         budget = ByteBudget(configuration.objectBytes.bytes)
+        uploadBudget = ByteBudget(configuration.objectBytes.bytes)
         bucket = place.bucket + configuration.prefix
         let fields = [
             ("x-amz-server-side-encryption", configuration.encryption),
@@ -208,11 +209,13 @@ package final class ObjectStore: Sendable {
         let hash = HeaderField(name: "x-amz-content-sha256", value: ContentDigest.sha256(command.content))
         var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
         request.command = command
-        let receiver = StoreAnswerReceiver(limit: limit, budget: operation == nil ? budget : nil)
+        let receiver = StoreAnswerReceiver(limit: limit, budget: limit > Self.maxDocument ? budget : nil)
         do throws(LoadError) {
             _ = try await loader.load(request, into: receiver)
         } catch {
-            let failure = Task.isCancelled ? ObjectStoreError.timedOut : ObjectStoreError(error)
+            // What has begun to arrive in time, or is too long, says nothing of the store.
+            let slow: ObjectStoreError = receiver.answer == nil ? .timedOut : .tooSlow
+            let failure = Task.isCancelled ? slow : ObjectStoreError(error)
             if let operation { counters.count(operation, failure.outcome) }
             throw failure
         }
@@ -233,7 +236,7 @@ extension ObjectStoreError {
         case .noKeys(let text): self = .noKeys(text)
         case .unreachable(let text), .disconnected(let text), .tlsFailed(let text), .incomplete(let text):
             self = .failed(text)
-        case .tooLarge: self = .failed("an object is larger than any that is stored")
+        case .tooLarge: self = .tooLarge
         case .queueFull: self = .overloaded
         default: self = .failed("\(error)")
         }

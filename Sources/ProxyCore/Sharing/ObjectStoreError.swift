@@ -10,6 +10,10 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     case refused(Int, String)
     /// There are no keys to sign the request with; why, for the log.
     case noKeys(String)
+    /// It did not send all of an object in time.
+    case tooSlow
+    /// An object is longer than any that is used.
+    case tooLarge
     /// Too many bytes of other objects are in memory.
     case overloaded
     /// The client that waited has left.
@@ -23,6 +27,8 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
         case .failed(let text): text
         case .refused(let status, let code): "the store answered \(status)\(code.isEmpty ? "" : " " + code)"
         case .noKeys(let text): text
+        case .tooSlow: "the store did not send all of an object in time"
+        case .tooLarge: "an object is longer than any that is used"
         case .overloaded: "too many bytes of other objects are in memory"
         case .cancelled: "the client that waited has left"
         case .breakerOpen: "the store is left alone for a while after several failures"
@@ -32,7 +38,8 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     /// As what it is counted.
     var outcome: SharedStatistics.Outcome {
         switch self {
-        case .timedOut: .timedOut
+        case .timedOut, .tooSlow: .timedOut
+        case .tooLarge: .unusable
         case .breakerOpen, .overloaded, .cancelled: .skipped
         case .failed, .refused, .noKeys: .failed
         }
@@ -43,7 +50,7 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
         switch self {
         case .timedOut, .failed, .noKeys: true
         case .refused(let status, _): status >= 500 || status == 429 || status == 403
-        case .breakerOpen, .overloaded, .cancelled: nil
+        case .breakerOpen, .overloaded, .cancelled, .tooSlow, .tooLarge: nil
         }
     }
 }

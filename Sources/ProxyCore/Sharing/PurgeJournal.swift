@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 import Synchronization
 
 /// The purges of all nodes: objects of the bucket, read in the order of their times. Safe from any task.
@@ -16,6 +16,8 @@ package final class PurgeJournal: Sendable {
         var lastRead: ContinuousClock.Instant?
         /// The greatest time of a name that was read, in milliseconds.
         var mark: Int64 = 0
+        /// Other nodes' purges that could not be done here yet.
+        var undone: [SharedPurge] = []
         /// Purges of this node that the store does not have yet.
         var unwritten: [SharedPurge] = []
     }
@@ -31,8 +33,6 @@ package final class PurgeJournal: Sendable {
     static let longestSilence = Duration.seconds(60)
     /// How far back the journal is read again each time, in milliseconds: a purge may be written later than its name says.
     static let overlap: Int64 = 120_000
-    /// A picture counts as stored before a purge within this time: the store's clock has whole seconds. Seconds.
-    static let margin: Int64 = 2
     /// Most purges that wait for the store to be reachable.
     static let maxUnwritten = 4_096
 
@@ -59,8 +59,10 @@ package final class PurgeJournal: Sendable {
     /// Purges that are remembered.
     var count: Int { state.withLock { $0.times.count } }
 
-    /// The greatest time that was read, in milliseconds: where the next start begins.
-    package var mark: Int64 { state.withLock { $0.mark } }
+    /// The time, in milliseconds, up to which all purges have been done here: where the next start begins.
+    package var mark: Int64 {
+        state.withLock { state in min(state.mark, state.undone.map(\.milliseconds).min() ?? .max) }
+    }
 
     // MARK: - Writing
 
@@ -87,17 +89,30 @@ package final class PurgeJournal: Sendable {
         }
     }
 
-    /// Notes a purge that another node has told of; false if it is known, or no purge of these minutes.
-    package func note(_ purge: SharedPurge) -> Bool {
+    /// What is known of a purge that another node tells of.
+    package enum Message: Sendable {
+        /// It is to be done.
+        case new
+        /// It has been done, or is being done.
+        case known
+        /// Its time is far from the store's: a repetition, or of a node whose clock can't be relied on.
+        case outOfTime
+    }
+
+    /// Notes a purge that another node has told of.
+    package func note(_ purge: SharedPurge) -> Message {
         let now = store.clock.now
-        guard abs(purge.milliseconds / 1_000 - now) <= Self.overlap / 1_000 * 5 else { return false }
+        guard abs(purge.milliseconds / 1_000 - now) <= Self.longestDelay else { return .outOfTime }
         return state.withLock { state in
-            guard state.seen[purge.name] == nil else { return false }
+            guard state.seen[purge.name] == nil else { return .known }
             state.seen[purge.name] = purge.milliseconds
             state.times.note(purge.target, at: max(now, purge.milliseconds / 1_000))
-            return true
+            return .new
         }
     }
+
+    /// A message about a purge is not done after this time, in seconds.
+    package static let longestDelay: Int64 = 600
 
     // MARK: - Reading
 
@@ -117,22 +132,31 @@ package final class PurgeJournal: Sendable {
         var last: String? = SharedPurge(
             .everything, node: "0", milliseconds: max(0, isFirst ? oldest : mark - Self.overlap)
         ).name
-        var found: [SharedPurge] = []
+        var listed: [(purge: SharedPurge, storedAt: Int64)] = []
         while true {
             let (objects, isCut) = try await store.list(ObjectName.journal, after: last)
             for object in objects {
-                guard let purge = SharedPurge(name: object.name) else { continue }
-                if take(purge, storedAt: object.storedAt), purge.milliseconds >= start { found.append(purge) }
+                if let purge = SharedPurge(name: object.name) { listed.append((purge, object.storedAt)) }
             }
             guard isCut, let end = objects.last?.name else { break }
             last = end
         }
+        // Only once all pages are there: what a reading that broke off has seen must not count as known.
+        let found = listed.filter { take($0.purge, storedAt: $0.storedAt) && $0.purge.milliseconds >= start }
         let horizon = store.clock.now * 1_000 - 2 * Self.overlap
-        state.withLock { state in
+        return state.withLock { state in
             state.lastRead = begun
             state.seen = state.seen.filter { $0.value >= min(horizon, state.mark - 2 * Self.overlap) }
+            defer { state.undone = [] }
+            return state.undone + found.map(\.purge)
         }
-        return found
+    }
+
+    /// Keeps a purge that could not be done here for the next reading.
+    func keep(undone purge: SharedPurge) {
+        state.withLock { state in
+            if state.undone.count < Self.maxUnwritten { state.undone.append(purge) }
+        }
     }
 
     /// Whether a purge is new.
@@ -154,8 +178,8 @@ package final class PurgeJournal: Sendable {
             return state.unwritten
         }
         for purge in waiting {
-            // Lost: why; it waits again.
-            try? await write(purge)
+            // With the present time in its name, where others look for it. Lost: why it fails; it waits again.
+            try? await write(begin(purge.target))
         }
     }
 
@@ -165,10 +189,12 @@ package final class PurgeJournal: Sendable {
     ///
     /// - Parameter time: when it was fetched or made, by the store's clock.
     func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
-        let last = state.withLock { state in
-            state.times.last(
-                source: subject.source, result: subject.result, url: subject.url, tags: subject.tags + tags)
-        }
-        return last == .min || time > last + Self.margin
+        state.withLock { $0.times.admits(subject, tags: tags, madeAt: time) }
+    }
+
+    /// Whether a source was purged in the last minutes.
+    package func hasLately(purged source: CacheKey) -> Bool {
+        let now = store.clock.now
+        return state.withLock { $0.times.hasLately(purged: source, at: now) }
     }
 }

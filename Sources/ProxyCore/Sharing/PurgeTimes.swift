@@ -8,7 +8,8 @@ import Primitives
 struct PurgeTimes: Sendable {
     /// Purged by key: a source, a picture, or a tag's hash.
     private var times: [CacheKey: Int64] = [:]
-    private var order: [CacheKey] = []
+    /// In the order in which they were noted; a key that was noted again stands there twice, and the later place counts.
+    private var order: [(key: CacheKey, time: Int64)] = []
     /// How many of `order` have been forgotten.
     private var forgotten = 0
     private var prefixes: [(text: String, time: Int64)] = []
@@ -31,6 +32,7 @@ struct PurgeTimes: Sendable {
         case .tag(let tag): note(Self.key(ofTag: tag), at: time)
         case .everything: floor = max(floor, time)
         case .prefix(let text):
+            prefixes.removeAll { $0.text == text }
             prefixes.append((text, time))
             if prefixes.count > Self.maxPrefixes {
                 floor = max(floor, prefixes.removeFirst().time)
@@ -39,19 +41,22 @@ struct PurgeTimes: Sendable {
     }
 
     private mutating func note(_ key: CacheKey, at time: Int64) {
-        if let known = times[key] {
-            times[key] = max(known, time)
-            return
-        }
-        times[key] = time
-        order.append(key)
-        guard times.count > capacity else { return }
-        floor = max(floor, times.removeValue(forKey: order[forgotten]) ?? floor)
+        let time = max(times[key] ?? .min, time)
+        guard times.updateValue(time, forKey: key) != time else { return }
+        order.append((key, time))
+        while times.count > capacity || order.count - forgotten > 2 * capacity { forgetOldest() }
+    }
+
+    private mutating func forgetOldest() {
+        let (key, time) = order[forgotten]
         forgotten += 1
         if forgotten > capacity {
             order.removeFirst(forgotten)
             forgotten = 0
         }
+        guard times[key] == time else { return }
+        times[key] = nil
+        floor = max(floor, time)
     }
 
     private static func key(ofTag tag: String) -> CacheKey { CacheKey(canonicalText: "tag " + tag) }
@@ -67,5 +72,24 @@ struct PurgeTimes: Sendable {
         for tag in tags { last = max(last, times[Self.key(ofTag: tag)] ?? .min) }
         for prefix in prefixes where url.hasPrefix(prefix.text) { last = max(last, prefix.time) }
         return last
+    }
+
+    /// Whether something of a picture may be used, as far as purges decide that.
+    ///
+    /// - Parameters:
+    ///   - tags: those under which it was stored, beside the request's.
+    ///   - time: when it was fetched or made.
+    func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
+        let last = last(
+            source: subject.source, result: subject.result, url: subject.url, tags: subject.tags + tags)
+        return last == .min || time > last + Self.margin
+    }
+
+    /// A picture counts as from before a purge within this time: the store's clock shows whole seconds. Seconds.
+    static let margin: Int64 = 2
+
+    /// Whether a source was purged in the last minutes.
+    func hasLately(purged source: CacheKey, at now: Int64) -> Bool {
+        times[source].map { now - $0 < 600 } ?? false
     }
 }

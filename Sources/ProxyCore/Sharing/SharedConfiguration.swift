@@ -86,7 +86,7 @@ package struct SharedConfiguration: SettingGroup {
             "Look-ups in the store at the same time; beyond it the tier has nothing.")
         Setting("maxWrites", \.maxWrites, in: 1...1_000, "Uploads at the same time.")
         Setting(
-            "journalInterval", \.journalInterval, in: .seconds(1)...(.seconds(60)),
+            "journalInterval", \.journalInterval, in: .seconds(1)...(.seconds(30)),
             """
             How often the journal of purges is read. A node that has not read it for a minute neither uses nor fills the
             tier.

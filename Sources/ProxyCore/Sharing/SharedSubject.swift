@@ -56,6 +56,25 @@ package enum ObjectName {
     /// When a part of the bucket was swept last.
     static func sweepMark(_ part: UInt8) -> String { "w/" + hex(part) }
 
+    /// Whether a name is one of those above, and not of something else in the bucket.
+    static func isOwn(_ name: String) -> Bool {
+        if name.hasPrefix(journal) { return SharedPurge(name: name) != nil }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count > 2, parts[0].utf8.count == 2, parts[2].hasPrefix(parts[0]),
+            parts[2...].allSatisfy({ $0.utf8.allSatisfy(isDigit) })
+        else { return false }
+        return switch (parts[1], parts.count) {
+        case ("s", 3): parts[2].utf8.count == 32
+        case ("o", 3): parts[2].utf8.count == 64
+        case ("r", 4): parts[2].utf8.count == 32 && parts[3].utf8.count == 32
+        default: false
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    }
+
     /// The parts of the bucket, by their first two digits.
     static func part(_ part: UInt8) -> String { hex(part) + "/" }
 

@@ -8,10 +8,10 @@ extension SharedTier {
     ///
     /// - Parameters:
     ///   - start: where the last start of this node ended, in milliseconds of the store's clock.
-    ///   - apply: does a purge in this node's own tiers.
+    ///   - apply: does a purge in this node's own tiers; false where it could not.
     ///   - didRead: called after each reading with the place to begin at the next start.
     package func maintain(
-        from start: Int64, apply: @escaping @Sendable (SharedPurge) async -> Void,
+        from start: Int64, apply: @escaping @Sendable (SharedPurge) async -> Bool,
         didRead: @escaping @Sendable (Result<Int64, ObjectStoreError>) async -> Void
     ) async {
         var start = start
@@ -44,11 +44,15 @@ extension SharedTier {
     }
 
     /// Reads the journal once.
+    /// - Parameter apply: does a purge; false where it could not, and is to be called again with the next reading.
     package func readJournal(
-        from start: Int64, apply: @Sendable (SharedPurge) async -> Void
+        from start: Int64, apply: @Sendable (SharedPurge) async -> Bool
     ) async -> Result<Int64, ObjectStoreError> {
         do throws(ObjectStoreError) {
-            for purge in try await journal.read(from: start) { await apply(purge) }
+            for purge in try await journal.read(from: start) {
+                if case .source(let source) = purge.target { records.forget(source) }
+                if await !apply(purge) { journal.keep(undone: purge) }
+            }
             return .success(journal.mark)
         } catch {
             return .failure(error)
@@ -79,7 +83,8 @@ extension SharedTier {
         var count = 0
         while true {
             let (objects, isCut) = try await store.list(start, after: last)
-            let names = objects.filter { $0.storedAt < oldest }.map(\.name)
+            // The bucket may have other objects, too.
+            let names = objects.filter { $0.storedAt < oldest && ObjectName.isOwn($0.name) }.map(\.name)
             try await store.delete(names)
             count += names.count
             guard isCut, let end = objects.last?.name else { return count }

@@ -35,6 +35,8 @@ extension SharedTier {
     package func noteFound(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
 
     private func append(_ upload: SharedUpload, as key: CacheKey) {
+        var upload = upload
+        upload.key = key
         guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites)
         else {
             return
@@ -70,6 +72,7 @@ extension SharedTier {
         }
         // Purged meanwhile, and maybe after the purge had deleted everything.
         if !upload.token.isValid {
+            records.forget(upload.subject.source)
             // Lost: a failure to delete; nothing from before the purge is used.
             try? await store.delete(names)
         }
@@ -85,7 +88,7 @@ extension SharedTier {
             guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }
             again.failures += 1
         }
-        _ = uploads.append(again, as: again.subject.result)
+        _ = uploads.append(again, as: again.key)
     }
 
     private static let mostRetries = 2
@@ -101,11 +104,11 @@ extension SharedTier {
             isOriginal
             ? ObjectName.original(description.contentHash)
             : ObjectName.result(description.key, of: description.sourceKey)
-        guard store.budget.reserve(2 * bytes.count) else {
+        guard store.uploadBudget.reserve(2 * bytes.count) else {
             uploads.countDropped()
             return nil
         }
-        defer { store.budget.release(2 * bytes.count) }
+        defer { store.uploadBudget.release(2 * bytes.count) }
         let age = now - description.storedAt
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))

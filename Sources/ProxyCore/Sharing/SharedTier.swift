@@ -34,16 +34,17 @@ package final class SharedTier: Sendable {
     ///
     /// - Parameters:
     ///   - maxEntryBytes: the length of the largest body.
-    ///   - clock: this machine's time in seconds since 1970.
+    ///   - clock: this machine's time in seconds since 1970; `monotonic`: the time since some start.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
         (self.clock, self.observe) = (clock, observe)
-        journal = PurgeJournal(store: store, configuration: configuration)
+        journal = PurgeJournal(store: store, configuration: configuration, clock: monotonic)
         uploads = UploadQueue(
             maxBytes: configuration.queueBytes.bytes, minUses: configuration.minUses,
             minCost: configuration.minCost.milliseconds)
@@ -59,7 +60,7 @@ package final class SharedTier: Sendable {
         fetch.maxPerHost = fetch.maxConcurrent
         fetch.clientShare = 1
         fetch.queue = fetch.maxConcurrent
-        fetch.connectTimeout = .seconds(2)
+        fetch.connectTimeout = .seconds(5)
         fetch.firstByteTimeout = .seconds(30)
         fetch.totalTimeout = .minutes(2)
         fetch.retries = 0
@@ -92,6 +93,13 @@ package final class SharedTier: Sendable {
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
+        let record = await usableRecord(of: subject)
+        // The next one is uploaded, also if it is the same as one that was before.
+        if record == nil { records.forget(subject.source) }
+        return record
+    }
+
+    private func usableRecord(of subject: SharedSubject) async -> SourceRecord? {
         await get(
             ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes,
             replacedBy: [subject.source, subject.result]
@@ -139,6 +147,11 @@ package final class SharedTier: Sendable {
             description.storedAt = clock()
             return PortableEntry(description, body: entry.body)
         }
+    }
+
+    /// Whether no purge since forbids what another node fetched so many seconds ago.
+    package func admits(_ subject: SharedSubject, fetchedBefore age: Int64) -> Bool {
+        journal.admits(subject, tags: [], madeAt: store.clock.now - age)
     }
 
     /// Whether an object is neither too old nor from before a purge.

@@ -29,12 +29,15 @@ package struct SharedUpload: Sendable {
 
     /// How often it has failed.
     var failures = 0
+    /// What it waits as: a later one of the same key replaces it.
+    var key: CacheKey
 
     /// Combines the members.
     package init(
         _ subject: SharedSubject, token: PurgeToken, read: @escaping @Sendable () async -> Content?
     ) {
         (self.subject, self.token, self.read) = (subject, token, read)
+        key = subject.result
     }
 }
 

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import Cache
 @testable import Loading
 @testable import Primitives
 @testable import Sharing
@@ -53,31 +54,129 @@ struct ClusterTests {
         )
     }
 
+    /// A node's answer, signed as nodes do.
+    private static func signed(
+        _ content: [UInt8] = Array("{}".utf8), to target: String, by node: String = "you"
+    ) -> OriginAnswer {
+        .body(
+            content,
+            fields: [
+                ("Imageproxyd-Node", node),
+                ("Imageproxyd-Signature", key.signature(ofAnswer: content, to: target)),
+            ])
+    }
+
     @Test("A purge is told to every node, signed; those that can't be reached, or refuse, are named")
     func telling() async throws {
-        let (good, other, own) = (try FakeOrigin(), try FakeOrigin(), try FakeOrigin())
+        let (good, refusing, own, forged) = (
+            try FakeOrigin(), try FakeOrigin(), try FakeOrigin(), try FakeOrigin()
+        )
         let purge = SharedPurge(.everything, node: "me", milliseconds: 1)
         let target = "/cluster/purge?purge=" + purge.name
         good.route("/cluster/purge") { request in
-            let isSigned = Self.key.isValid(
-                request["imageproxyd-signature"] ?? "", request.method, request.target)
-            return .status(
-                isSigned && request.target == target ? 200 : 401, fields: [("Imageproxyd-Node", "you")])
+            let signature = request["imageproxyd-signature"] ?? ""
+            let isSigned = Self.key.isValid(signature, request.method, request.target)
+            return isSigned && request.target == target ? Self.signed(to: target) : .status(401)
         }
-        other.route("/cluster/purge", .status(500))
-        own.route("/cluster/purge", .status(200, fields: [("Imageproxyd-Node", "me")]))
+        refusing.route("/cluster/purge", .status(409))
+        own.route("/cluster/purge", Self.signed(to: target, by: "me"))
+        forged.route("/cluster/purge", .status(200, fields: [("Imageproxyd-Node", "me")]))
         let closed = try ClosedPort()
-        let names = [good.port, other.port, own.port, Int(closed.port)].map { "127.0.0.1:\($0)" }
+        let names = [good.port, refusing.port, own.port, forged.port, Int(closed.port)].map {
+            "127.0.0.1:\($0)"
+        }
 
         let outcome = try await peers(names + ["name.invalid:80", names[0]]).tell(purge)
 
         #expect(outcome.reached == 1)
-        #expect(outcome.unreachable == [names[1], names[3], "name.invalid:80"].sorted())
+        #expect(outcome.unreachable == [names[1], names[3], names[4], "name.invalid:80"].sorted())
+    }
+
+    // MARK: - Homes
+
+    private static let subject = SharingFixture.subject
+
+    /// The picture of the sample as its home sends it.
+    private func answer(_ fixture: SharingFixture) throws -> [UInt8] {
+        try #require(
+            HomeAnswer(record: fixture.record(), age: 7, entry: fixture.entry()).encoded())
+    }
+
+    private func homes(
+        at home: FakeOrigin, isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool = { _, _ in true }
+    ) throws -> ClusterHomes {
+        let homes = ClusterHomes(
+            try peers(["127.0.0.1:\(home.port)"]), key: Self.key, own: [], maxEntryBytes: 1 << 20,
+            maxBytes: 1 << 20,
+            loader: try CurlLoader(
+                configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: 1 << 20),
+                addresses: .unrestricted), isAdmitted: isAdmitted)
+        return homes
+    }
+
+    private func picture(_ homes: ClusterHomes) async -> PortableEntry? {
+        await homes.picture(of: Self.subject, target: "/img?url=a", accept: "image/webp", client: nil)?.entry
+    }
+
+    @Test(
+        "A node gets the picture that its home has made; not one from before a purge, nor one that is not signed"
+    )
+    func asking() async throws {
+        let (fixture, home) = (try SharingFixture(), try FakeOrigin())
+        let content = try answer(fixture)
+        home.route("/cluster/image") { Self.signed(content, to: $0.target) }
+
+        let found = await picture(try homes(at: home))
+        let purged = await picture(try homes(at: home, isAdmitted: { _, age in age != 7 }))
+        home.route("/cluster/image", .body(content))
+        let forged = await picture(try homes(at: home))
+
+        #expect(found?.body == SharingFixture.picture)
+        #expect(
+            home.log.requests.first?.target == "/cluster/image?target=%2Fimg%3Furl%3Da&accept=image%2Fwebp")
+        #expect(purged == nil && forged == nil)
+    }
+
+    @Test("A node that asks itself learns that it is the home")
+    func itself() async throws {
+        let home = try FakeOrigin()
+        home.route("/cluster/image", .status(409))
+        let homes = try homes(at: home)
+
+        for _ in 0..<3 { #expect(await picture(homes) == nil) }
+
+        #expect(home.count("/cluster/image") == 1)
+    }
+
+    @Test("A home that does not answer is left alone, one that is slow or overloaded is not")
+    func silent() async throws {
+        let (fixture, home) = (try SharingFixture(), try FakeOrigin())
+        let (content, gate) = (try answer(fixture), OriginGate())
+        home.route("/cluster/node") { Self.signed(to: $0.target) }
+        home.route("/cluster/image") { Self.signed(content, to: $0.target).held(by: gate) }
+        let homes = try homes(at: home)
+
+        async let slow = picture(homes)
+        await home.waitForRequests("/cluster/node")
+        gate.open()
+        #expect(await slow?.body == SharingFixture.picture)
+        home.route("/cluster/image", .status(503))
+        #expect(await picture(homes) == nil)
+        home.route("/cluster/image", .silence)
+        home.route("/cluster/node", .silence)
+        #expect(await picture(homes) == nil)
+        let asked = home.count("/cluster/image")
+        #expect(await picture(homes) == nil)
+
+        #expect(home.count("/cluster/image") == asked && asked == 3)
     }
 
     @Test("When a node leaves, only its own sources move, and the homes are spread evenly")
     func homes() throws {
-        let homes = ClusterHomes(try peers([]), key: Self.key, own: [], maxEntryBytes: 1)
+        let homes = ClusterHomes(
+            try peers([]), key: Self.key, own: [], maxEntryBytes: 1, maxBytes: 1,
+            loader: try CurlLoader(configuration: FetchConfiguration(), addresses: .unrestricted),
+            isAdmitted: { _, _ in true })
         let nodes = (1...10).map { ClusterPeer(scheme: "http", host: "10.0.0.\($0)", port: 8080) }
         let sources = (0..<3_000).map { CacheKey(canonicalText: "source http://o/\($0).jpg") }
         homes.adopt(nodes)

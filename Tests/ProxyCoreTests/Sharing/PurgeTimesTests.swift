@@ -78,6 +78,19 @@ struct PurgeTimesTests {
             times.note(.prefix("p\(index)"), at: 100 + Int64(index))
         }
         #expect(times.floor == 104)
+        for _ in 0..<PurgeTimes.maxPrefixes { times.note(.prefix("p200"), at: 1_000) }
+        #expect(times.floor == 104, "one prefix takes one place")
+    }
+
+    @Test("A source that is purged again is forgotten as late as any other")
+    func again() {
+        var times = PurgeTimes(capacity: 3)
+        for (text, time) in [("a", 1), ("b", 2), ("c", 3), ("a", 4), ("d", 5)] {
+            times.note(.source(key(text)), at: Int64(time))
+        }
+        #expect(times.floor == 2 && times.count == 3)
+        for time in 6..<1_000 { times.note(.source(key("a")), at: Int64(time)) }
+        #expect(times.count == 3 && times.floor == 2)
     }
 
     @Test("The breaker opens after failures in a row, and one exchange alone probes the store")

@@ -302,10 +302,49 @@ struct SharedTierTests {
         let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
         let outcome = await fixture.tier.end(purge)
         fixture.break_(by: nil)
+        fixture.storeTime.advance(by: 500)
         await fixture.read()
 
         #expect(outcome.problem?.contains("other nodes do not learn of it yet") == true)
-        #expect(fixture.names == [purge.name])
+        // Under the present time: the others do not look for an earlier one any more.
+        let written = try fixture.names.map { try #require(SharedPurge(name: $0)) }
+        #expect(written.map(\.target) == [purge.target])
+        #expect(try #require(written.first).milliseconds >= purge.milliseconds + 500_000)
+    }
+
+    @Test(
+        "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
+    )
+    func undone() async throws {
+        let fixture = try Fixture()
+        let purge = SharedPurge(.tag("a"), node: "one", milliseconds: Fixture.noon * 1_000)
+        fixture[purge.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
+        fixture.storeTime.advance(by: 50)
+        let later = SharedPurge(.tag("b"), node: "one", milliseconds: (Fixture.noon + 40) * 1_000)
+        fixture[later.name] = Fixture.Stored(content: [], storedAt: Fixture.noon + 40, metadata: [:])
+
+        let first = await fixture.tier.readJournal(from: 0) { $0 != purge }
+        let tried = Observed<[SharedPurge]>([])
+        let second = await fixture.tier.readJournal(from: 0) { purge in
+            tried.update { $0.append(purge) }
+            return true
+        }
+
+        #expect(try first.get() == purge.milliseconds && second.get() == later.milliseconds)
+        #expect(tried.value == [purge])
+    }
+
+    @Test("A message about a purge is done once, and not where its time is far from the store's")
+    func messages() async throws {
+        let fixture = try Fixture(skew: 7_000)
+        await fixture.read()
+        func message(_ seconds: Int64) -> SharedPurge {
+            SharedPurge(.everything, node: "one", milliseconds: (Fixture.noon + seconds) * 1_000)
+        }
+        #expect(fixture.tier.journal.note(message(0)) == .new)
+        #expect(fixture.tier.journal.note(message(0)) == .known)
+        #expect(fixture.tier.journal.note(message(-601)) == .outOfTime)
+        #expect(fixture.tier.journal.note(message(601)) == .outOfTime)
     }
 
     @Test("A picture that is purged while it is uploaded is deleted again")
@@ -334,11 +373,17 @@ struct SharedTierTests {
 
         let found = Observed<[SharedPurge]>([])
         for _ in 0..<3 {
-            _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+            _ = await fixture.tier.readJournal(from: 0) { purge in
+                found.update { $0.append(purge) }
+                return true
+            }
         }
         let own = fixture.tier.journal.begin(.everything)
         _ = await fixture.tier.end(own)
-        _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+        _ = await fixture.tier.readJournal(from: 0) { purge in
+            found.update { $0.append(purge) }
+            return true
+        }
 
         #expect(found.value == [first])
         #expect(fixture.names.contains(own.name))
@@ -352,12 +397,21 @@ struct SharedTierTests {
         fixture[purge.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
 
         let found = Observed<[SharedPurge]>([])
-        _ = await fixture.tier.readJournal(from: 0) { purge in found.update { $0.append(purge) } }
+        _ = await fixture.tier.readJournal(from: 0) { purge in
+            found.update { $0.append(purge) }
+            return true
+        }
 
         #expect(found.value == [purge])
     }
 
     // MARK: - The sweep
+
+    /// Names of objects in a part of the bucket.
+    private static func old(_ part: Int) -> String {
+        "0\(part)/o/0\(part)" + String(repeating: "a", count: 62)
+    }
+    private static let recent = "00/s/00" + String(repeating: "b", count: 30)
 
     @Test("The sweep deletes what is past maxAge, in one part at a time, and once for all nodes")
     func sweep() async throws {
@@ -366,15 +420,22 @@ struct SharedTierTests {
         func put(_ name: String, at time: Int64) {
             fixture[name] = Fixture.Stored(content: [1], storedAt: time, metadata: [:])
         }
-        put("00/o/old", at: Fixture.noon - 3_700)
-        put("00/r/new", at: Fixture.noon - 3_500)
-        put("01/o/old", at: Fixture.noon - 3_700)
+        put(Self.old(0), at: Fixture.noon - 3_700)
+        put(Self.recent, at: Fixture.noon - 3_500)
+        put(Self.old(1), at: Fixture.noon - 3_700)
         put("p/000001799900000-one-a", at: Fixture.noon - 100_000)
         put("p/000001799999000-one-a", at: Fixture.noon - 1_000)
 
+        // The bucket may have other objects, too.
+        for name in ["00/backup", "00/o/old", "00/o/0a", "p/other", "00/r/00aa/x"] { put(name, at: 0) }
+
         #expect(try await fixture.tier.sweep(0) == 2)
-        #expect(fixture.names == ["00/r/new", "01/o/old", "p/000001799999000-one-a", "w/00"])
-        put("00/o/old", at: Fixture.noon - 3_700)
+        for name in ["00/backup", "00/o/old", "00/o/0a", "p/other", "00/r/00aa/x"] {
+            #expect(fixture[name] != nil)
+            fixture[name] = nil
+        }
+        #expect(fixture.names == [Self.recent, Self.old(1), "p/000001799999000-one-a", "w/00"])
+        put(Self.old(0), at: Fixture.noon - 3_700)
         #expect(try await fixture.tier.sweep(0) == 0, "another node has swept it")
         fixture.storeTime.advance(by: 86_401)
         #expect(try await fixture.tier.sweep(0) == 2)

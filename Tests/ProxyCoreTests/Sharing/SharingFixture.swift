@@ -64,18 +64,26 @@ final class SharingFixture: Sendable {
         keys.secretKey = .file(folder.path + "/key")
         configuration.auth = .awsSigV4(keys)
         // A machine that is busy with other tests is slow, not wrong.
-        configuration.timeout = .seconds(10)
+        configuration.timeout = .minutes(5)
         configure(&configuration)
         (local, storeTime) = (SteppedSeconds(Self.noon + skew), SteppedSeconds(Self.noon))
+        var fetch = SharedTier.loaderConfiguration(configuration, maxEntryBytes: 1 << 20)
+        fetch.connectTimeout = .minutes(5)
+        (fetch.firstByteTimeout, fetch.totalTimeout, fetch.queueTimeout) = (
+            .minutes(5), .minutes(5), .minutes(5)
+        )
+        fetch.lowSpeedTime = .minutes(5)
+        let start = ContinuousClock.now
         loader = try CurlLoader(
-            configuration: SharedTier.loaderConfiguration(configuration, maxEntryBytes: 1 << 20),
+            configuration: fetch,
             addresses: .unrestricted)
         let place = try StorePlace(configuration, secrets: SecretReader(credentialsDirectory: nil))
         guard let place else { throw ObjectStoreError.failed("no bucket") }
         let clock: @Sendable () -> Int64 = { [local] in local.time }
         let store = ObjectStore(
             configuration, at: place, loader: loader, clock: StoreClock(local: clock))
-        tier = SharedTier(configuration, store: store, maxEntryBytes: 1 << 20, clock: clock)
+        tier = SharedTier(
+            configuration, store: store, maxEntryBytes: 1 << 20, clock: clock, monotonic: { start })
         origin.routeAll { [weak self] in self?.answer($0) ?? .status(500) }
     }
 
@@ -172,7 +180,7 @@ final class SharingFixture: Sendable {
     }
 
     /// Reads the journal, without which nothing is used.
-    func read() async { _ = await tier.readJournal(from: 0) { _ in } }
+    func read() async { _ = await tier.readJournal(from: 0) { _ in true } }
 
     /// Has the tier store the sample.
     func share(
