@@ -26,7 +26,7 @@ struct PageTemplate {
             <body>
             <a class="skip" href="#content">Skip to the text</a>
             <header>
-            <a class="brand" href="\(root)index.html"><img src="\(root)icon.svg" alt="">imageproxyd</a>
+            <a class="brand" href="\(root)index.html"><img src="\(root)icon.svg" alt=""><span>imageproxyd</span></a>
             <search hidden>
             <label class="hidden" for="query">Search the documentation</label>
             <input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false" \
@@ -56,6 +56,11 @@ struct PageTemplate {
 
     private func title(_ path: String) -> String { HTML.escaped(files[path]?.title ?? path) }
 
+    /// The title, which may be broken where a word of several has a capital letter.
+    private func breakable(_ path: String) -> String {
+        title(path).replacing(/([a-z])([A-Z])/) { "\($0.1)<wbr>\($0.2)" }
+    }
+
     private func sidebar(_ page: Page) -> String {
         let groups = navigation.groups.filter { !$0.paths.isEmpty }.map { group in
             let items = group.paths.map { path in
@@ -63,7 +68,8 @@ struct PageTemplate {
                 guard chapter == nil || page.file.path.hasPrefix(chapter ?? "") else { return "" }
                 let inner = chapter == nil ? "" : " class=\"inner\""
                 let current = path == page.file.path ? " aria-current=\"page\"" : ""
-                return "<li\(inner)><a href=\"\(link(path, from: page))\"\(current)>\(title(path))</a></li>\n"
+                return
+                    "<li\(inner)><a href=\"\(link(path, from: page))\"\(current)>\(breakable(path))</a></li>\n"
             }
             return "<h2>\(HTML.escaped(group.title))</h2>\n<ul>\n\(items.joined())</ul>\n"
         }

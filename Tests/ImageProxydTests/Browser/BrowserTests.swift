@@ -162,6 +162,30 @@ struct BrowserTests {
         }
     }
 
+    @Test("On a phone a table of several columns is as wide as the page, and each cell says what it is")
+    func tables() async throws {
+        let ready = "document.querySelector('table.labelled')"
+
+        for page in ["configuration", "url"] {
+            try await browser.visit(daemon.address, "/docs/\(page).html", on: .phone, when: ready) {
+                let cut = try await browser.run(
+                    "return [...document.querySelectorAll('.table')].filter((e) => e.scrollWidth > e.clientWidth).length"
+                )
+                #expect(cut == .integer(0))
+                let label = try await browser.run(
+                    "return getComputedStyle(document.querySelector('td[data-label]:nth-child(2)'), '::before').content"
+                )
+                #expect(label.text?.count ?? 0 > 4, "\(label.compact)")
+                let overlap = try await browser.run(
+                    """
+                    const [brand, search] = [".brand", "search"].map((s) => document.querySelector(s).getBoundingClientRect());
+                    return brand.right > search.left;
+                    """)
+                #expect(overlap == .bool(false))
+            }
+        }
+    }
+
     func expectNoHorizontalScroll() async throws {
         let wider = try await browser.run(
             """

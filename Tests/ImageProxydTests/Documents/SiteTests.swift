@@ -94,6 +94,7 @@ struct SiteTests {
         #expect(outside.contains("<a href=\"runbooks/index.html\">Runbooks</a>"))
         #expect(!outside.contains("<a href=\"runbooks/restarts.html\">"))
         #expect(outside.contains("<a href=\"recipes/nextjs.html\">"))
+        #expect(inside.contains(">Imageproxyd<wbr>No<wbr>Workers</a>"))
         #expect(inside.contains("<a href=\"../runbooks/restarts.html\" aria-current=\"page\">"))
         #expect(inside.contains("<a href=\"../moving/index.html\">"))
         #expect(!inside.contains("../moving/imgix.html"))

@@ -78,7 +78,7 @@ struct StoredAnswerTests {
     }
 
     @Test(
-        "A file that is requested again is kept open for the next answers", .timeLimit(.minutes(5)),
+        "A file that is requested again is kept open for the next answers", .timeLimit(.minutes(20)),
         arguments: [[], ["openat2"]])
     func keptOpen(lacking calls: [String]) async throws {
         var proxy = try await Proxy(results: "disk")

@@ -94,7 +94,7 @@ struct ClientDirectiveTests {
 
     @Test(
         "A private response is sent to those that waited when its head came, and to no later request",
-        .timeLimit(.minutes(5)), arguments: [false, true])
+        .timeLimit(.minutes(20)), arguments: [false, true])
     func unshareable(isEncodedAnew: Bool) async throws {
         let fixture = try PipelineFixture()
         var rule = OriginRuleConfiguration()

@@ -21,6 +21,17 @@ for (const [selector, width] of [[".pages details", "52rem"], [".contents detail
 }
 document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest" })
 
+// MARK: Tables of more than two columns, which small screens show a block a row
+
+for (const table of document.querySelectorAll("article table")) {
+  const names = [...table.querySelectorAll("th")].map((cell) => cell.textContent)
+  if (names.length < 3) continue
+  table.classList.add("labelled")
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, index) => { if (names[index]) cell.dataset.label = names[index] })
+  }
+}
+
 // MARK: Copy buttons
 
 /** The text to copy: of a session on a terminal the commands alone. */
