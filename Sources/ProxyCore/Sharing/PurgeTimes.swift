@@ -44,7 +44,11 @@ struct PurgeTimes: Sendable {
         let time = max(times[key] ?? .min, time)
         guard times.updateValue(time, forKey: key) != time else { return }
         order.append((key, time))
-        while times.count > capacity || order.count - forgotten > 2 * capacity { forgetOldest() }
+        while times.count > capacity { forgetOldest() }
+        guard order.count > 3 * capacity else { return }
+        // Mostly earlier places of keys that were noted again.
+        order = order[forgotten...].filter { times[$0.key] == $0.time }
+        forgotten = 0
     }
 
     private mutating func forgetOldest() {
