@@ -24,7 +24,8 @@ extension PipelineError {
                 .saying("parameter 'url', position \(position): \(reason)")
         case .unsupportedScheme(let scheme):
             self = Self.unsupportedScheme.about("url", 0)
-                .saying("'\(scheme)' is not supported, only http, https, and s3 and gs for the buckets of 'origins' are")
+                .saying(
+                    "'\(scheme)' is not supported, only http, https, and s3 and gs for buckets of 'origins'")
         case .sourceForbidden:
             self = Self.sourceForbidden.explained("no pattern of security.sources allows it")
         case .sourceAmbiguous:

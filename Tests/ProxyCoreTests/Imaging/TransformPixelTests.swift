@@ -340,7 +340,8 @@ struct TransformPixelTests {
 
         expect(try await rendered(source, "grayscale").picture[0, 0], is: [118, 118, 118], within: 1)
         expect(
-            try await rendered(source, "grayscale:weights=bt601").picture[0, 0], is: [124, 124, 124], within: 1)
+            try await rendered(source, "grayscale:weights=bt601").picture[0, 0], is: [124, 124, 124],
+            within: 1)
         expect(try await rendered(source, "grayscale:0").picture[0, 0], is: [200, 100, 50], within: 0)
         expect(try await rendered(source, "grayscale:0.5").picture[0, 0], is: [159, 109, 84], within: 1)
     }

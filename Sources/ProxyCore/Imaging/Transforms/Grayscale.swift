@@ -11,7 +11,8 @@ package struct Grayscale: MatrixTransforming {
     )
     private static let weights = TransformParameter(
         "weights", .word(["css", "bt601"]), .value(.word("css")),
-        "How much red, green and blue count: as in CSS, or as in BT.601 (0.299, 0.587, 0.114), as Pillow has it.")
+        "How much red, green and blue count: as in CSS, or as in BT.601 (0.299, 0.587, 0.114), as Pillow has it."
+    )
 
     package let arguments: TransformArguments
     package let matrix: ColorMatrix
