@@ -25,8 +25,7 @@ extension PipelineError {
         case .unsupportedScheme(let scheme):
             self = Self.unsupportedScheme.about("url", 0)
                 .saying(
-                    "'\(scheme)' is not supported, only http, https, and s3 and gs for the buckets of 'origins' are"
-                )
+                    "'\(scheme)' is not supported, only http, https, and s3 and gs for buckets of 'origins'")
         case .sourceForbidden:
             self = Self.sourceForbidden.explained("no pattern of security.sources allows it")
         case .sourceAmbiguous:

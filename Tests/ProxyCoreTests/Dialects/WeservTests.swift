@@ -129,7 +129,8 @@ struct WeservTests {
             Meaning("mask=circle&bg=green", "background:008000,mask:circle&format=source-alpha"),
             Meaning("mask=star&mtrim", "mask:star:trim=1&format=source-alpha"),
             Meaning("shape=ellipse&strim", "mask:ellipse&format=source-alpha"),
-            Meaning("mask=heart&mbg=ff0000", "mask:heart:color=ff0000&format=source-alpha"),
+            Meaning("mask=heart&mbg=ff0000", "mask:heart:color=ff0000&format=png"),
+            Meaning("mask=heart&mbg=ff0000&q=80", "mask:heart:color=ff0000&format=png"),
             Meaning("mask=heart&mbg=80ff0000", "mask:heart,background:ff000080&format=source-alpha"),
             Meaning("mask=triangle-180&output=jpg", "mask:triangle-180,background:000&format=jpeg"),
         ])

@@ -97,6 +97,15 @@ extension WeservOptions {
         return color.isOpaque ? ["\(mask):color=\(color.text)"] : [mask, "background:\(color.text)"]
     }
 
-    /// Whether there is a mask; weserv makes a JPEG a PNG then, also with an opaque colour outside of it.
-    mutating func hasMask() throws(TranslationError) -> Bool { try word("mask", Self.shapes) != nil }
+    /// Whether a mask leaves its outside transparent.
+    mutating func hasTransparentMask() throws(TranslationError) -> Bool {
+        guard try word("mask", Self.shapes) != nil else { return false }
+        return try color("mbg")?.isOpaque != true
+    }
+
+    /// Whether a mask makes a PNG of a JPEG although its outside is filled, as weserv does: by the source's name.
+    mutating func isFilledMaskOfJPEG() throws(TranslationError) -> Bool {
+        guard try word("mask", Self.shapes) != nil else { return false }
+        return isNamed([".jpg", ".jpeg"])
+    }
 }

@@ -9,14 +9,15 @@ extension WeservOptions {
 
     /// Writes format, quality, frames and what concerns the answer.
     mutating func writeOutput(to translation: inout Translation) throws(TranslationError) {
-        let format = try format()
+        var format = try format()
+        let usual = try defaultFormat()
+        if format == nil, usual == "png" { format = usual }
         if self["encoding"] != nil, try word("encoding", ["base64": true]) == true {
             translation.answer = .dataURL
         }
         if format == "json" {
             translation.answer = .facts
         } else {
-            let usual = try defaultFormat()
             translation["format"] = format ?? usual
         }
         try writeEncoding(format, to: &translation)
@@ -31,8 +32,9 @@ extension WeservOptions {
     }
 
     private mutating func defaultFormat() throws(TranslationError) -> String {
-        let isTransparent = [try hasTransparentParts(), try hasMask()].contains(true)
-        return isTransparent ? "source-alpha" : "source"
+        if try hasTransparentParts() { return "source-alpha" }
+        if try hasTransparentMask() { return "source-alpha" }
+        return try isFilledMaskOfJPEG() ? "png" : "source"
     }
 
     private mutating func writeEncoding(
@@ -71,7 +73,7 @@ extension WeservOptions {
         if let page = first, page < 0 {
             leniency.note("page", "the frames of an animation are equally large: the first one")
             first = nil
-        } else if first != nil, namesStill {
+        } else if first != nil, isNamed([".jpg", ".jpeg", ".png"]) {
             leniency.note("page", "JPEG and PNG have no pages")
             first = nil
         }
@@ -88,10 +90,10 @@ extension WeservOptions {
         try writeTiming(to: &translation)
     }
 
-    /// Whether the source's name is that of a picture without pages, for which weserv does not read `page`.
-    private var namesStill: Bool {
+    /// Whether the path of the source ends so.
+    func isNamed(_ endings: [String]) -> Bool {
         let path = (self["url"] ?? "").prefix { $0 != "?" && $0 != "#" }.lowercased()
-        return [".jpg", ".jpeg", ".png"].contains { path.hasSuffix($0) }
+        return endings.contains { path.hasSuffix($0) }
     }
 
     private mutating func writeTiming(to translation: inout Translation) throws(TranslationError) {
