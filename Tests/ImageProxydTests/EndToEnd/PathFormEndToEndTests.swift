@@ -120,7 +120,7 @@ struct PathFormEndToEndTests {
             DaemonProcess.executable,
             ["sign", "--key", folder.path + "/key", path.replacing("resize", with: "resiz")])
         let nobodys = try await OtherProgram.run(
-            DaemonProcess.executable, ["translate", "/unsafe/30x/a.jpg"])
+            DaemonProcess.executable, ["translate", "/pictures/a.jpg"])
         let translated = try await OtherProgram.run(
             DaemonProcess.executable, "translate", "https://proxy.example" + path)
 
