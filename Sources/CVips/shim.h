@@ -210,12 +210,6 @@ static inline VipsImage *shim_uniform(VipsImage *like, const double *colour, int
 
 // --- Geometry ------------------------------------------------------------------------------------------------
 
-static inline VipsImage *shim_resize(VipsImage *in, double horizontal, double vertical) {
-    VipsImage *out = NULL;
-    vips_resize(in, &out, horizontal, "vscale", vertical, NULL);
-    return out;
-}
-
 static inline VipsImage *shim_crop(VipsImage *in, int left, int top, int width, int height) {
     VipsImage *out = NULL;
     vips_extract_area(in, &out, left, top, width, height, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Testing
 
 @testable import Cache
@@ -91,5 +92,35 @@ struct DiskEntryTests {
     func checksumIsCastagnoli() {
         #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
         #expect(Checksum.crc32c([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+    }
+    /// The definition, bit by bit.
+    private func castagnoli(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0x82F6_3B78 : sum >> 1 }
+        }
+    }
+
+    @Test(
+        "The checksum of blocks that are computed at the same time is that of all their bytes",
+        arguments: [1, 8, 1024, 3071, 3072, 3073, 3080, 6143, 6144, 9999])
+    func checksumOfBlocks(count: Int) {
+        let all = (0..<count + 3).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 >> 3) }
+
+        for start in [0, 1, 3] {
+            let part = all[start..<start + count]
+            #expect(Checksum.crc32c(Array(part)) == castagnoli(part))
+        }
+    }
+
+    @Test("A checksum that is continued is that of all bytes", arguments: [1, 3072, 5000])
+    func checksumContinues(first: Int) {
+        let all = (0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 5) }
+
+        let begun = all.withUnsafeBytes { linux_crc32c(0, $0.baseAddress, first) }
+        let whole = all.withUnsafeBytes { bytes in
+            linux_crc32c(begun, bytes.baseAddress.map { $0 + first }, bytes.count - first)
+        }
+
+        #expect(whole == castagnoli(all[...]))
     }
 }

@@ -194,6 +194,35 @@ struct HostileOriginTests {
         #expect(receiver.pieces < count / 10)
     }
 
+    @Test(
+        "sends a long body, whose pieces are collected: all bytes arrive, in their order",
+        arguments: [65_535, 65_536, 65_537, 196_608, 196_609, 1_000_003])
+    func longBody(count: Int) async throws {
+        let fixture = try LoaderFixture()
+        let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        fixture.origin.route("/long", .body(body))
+        let receiver = CollectingReceiver()
+
+        try await fixture.load("/long", into: receiver)
+
+        #expect(receiver.bytes == body)
+    }
+
+    @Test("pauses within a long body, and what it has sent is not held back")
+    func pausedBody() async throws {
+        let fixture = try LoaderFixture()
+        let sent = [UInt8](repeating: 7, count: 150_001)
+        fixture.origin.route("/paused", .stalling(after: sent, declaring: 1_000_000))
+        let receiver = CollectingReceiver()
+        let load = Task { try await fixture.load("/paused", into: receiver) }
+
+        await receiver.received.wait(until: { $0.bytes.count == sent.count })
+
+        load.cancel()
+        await #expect(throws: LoadError.self) { try await load.value }
+        #expect(receiver.bytes == sent)
+    }
+
     @Test("sends a small invalid piece, and the fetch does not wait for more")
     func smallNonsense() async throws {
         let fixture = try LoaderFixture()
