@@ -36,6 +36,8 @@ RESULT = "&transform=resize:48x&format=png"
 # Debian's Python, which has Swift's modules.
 PYTHON = "/usr/bin/python3"
 STORE_SECONDS = 30
+# shared.timeout where a step is not about it: the store is one process of Python on a machine that all share.
+PATIENCE = "2s"
 
 
 def until(holds, text, seconds=STORE_SECONDS):
@@ -154,7 +156,7 @@ class Cluster:
         self.reference = Daemon(folder / _made(folder, "reference"), configuration=self._write("reference", self.settings()),
                                 listen=(BRIDGE, PORT), **NETWORKS)
         # With the default of shared.journalInterval at first.
-        self.forward, self.journal = False, {}
+        self.forward, self.changed = False, {"timeout": PATIENCE}
         self.nodes = [None] * len(ADDRESSES)
         for number in range(len(ADDRESSES)):
             self.start(number)
@@ -180,7 +182,7 @@ class Cluster:
         return {
             "shared": {
                 "bucket": {"url": f"s3://{BUCKET}/", "endpoint": f"http://{RELAY}:{RELAY_PORT}/", "region": "us-east-1", "pathStyle": True},
-                "auth": {"type": "awsSigV4"} | keys, "minUses": 1} | self.journal,
+                "auth": {"type": "awsSigV4"} | keys, "minUses": 1} | self.changed,
             "cluster": {"peers": [f"{address}:{PORT}" for address in ADDRESSES], "key": str(self.folder / "key"), "forward": self.forward}}
 
     def _write(self, name, settings):
@@ -196,9 +198,9 @@ class Cluster:
         self.nodes[number] = Node(_made(self.folder, name), listen=(ADDRESSES[number], PORT), within=self.within[number],
                                   configuration=self._write(name, settings), **NETWORKS)
 
-    def restart_all(self, forward=False, journal=None):
-        """Restarts all nodes with other values of `cluster.forward` and `shared.journalInterval`; they keep their caches."""
-        self.forward, self.journal = forward, {"journalInterval": journal} if journal else {}
+    def restart_all(self, forward=False, **changed):
+        """Restarts all nodes with other values of `cluster.forward` and of `shared`; they keep their caches."""
+        self.forward, self.changed = forward, {"timeout": PATIENCE} | changed
         for number, node in enumerate(self.nodes):
             node.stop()
             self.start(number)

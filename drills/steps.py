@@ -211,7 +211,7 @@ class Drill:
 
     def hanging_hits(self):
         # From here on the store fails now and then: a node's next look at the purge journal is to come soon.
-        self.cluster.restart_all(journal="5s")
+        self.cluster.restart_all(journalInterval="5s", timeout="250ms")
         number = self.cluster.fresh(1)[0]
         target = self.origin.target(number, RESULT)
         self.clients.ask(self.nodes[0], number, RESULT)
