@@ -72,7 +72,9 @@ package final class ObjectStore: Sendable {
     // MARK: - Single objects
 
     /// Returns an object; nil if there is none.
-    /// - Parameter limit: the maximum number of bytes.
+    /// - Parameters:
+    ///   - name: without the prefix.
+    ///   - limit: the maximum number of bytes.
     package func get(_ name: String, atMost limit: Int) async throws(ObjectStoreError) -> StoredObject? {
         let answer = try await exchange(nil, try url(name), .init("GET"), [], limit: limit)
         if answer.status == 404 { return nil }
@@ -81,7 +83,10 @@ package final class ObjectStore: Sendable {
     }
 
     /// Stores an object in place of an earlier one; a large one in parts, so that it appears as a whole or not at all.
-    /// - Parameter metadata: values of `x-amz-meta-` fields, by the rest of their names.
+    /// - Parameters:
+    ///   - name: without the prefix.
+    ///   - content: its bytes.
+    ///   - metadata: values of `x-amz-meta-` fields, by the rest of their names.
     package func put(
         _ name: String, _ content: [UInt8], metadata: [String: String] = [:]
     ) async throws(ObjectStoreError) {
@@ -156,7 +161,9 @@ package final class ObjectStore: Sendable {
     // MARK: - Listing
 
     /// Lists at most a thousand objects in the order of their names.
-    /// - Parameter last: the name after which the list begins; nil for the first.
+    /// - Parameters:
+    ///   - start: what their names begin with.
+    ///   - last: the name after which the list begins; nil for the first.
     package func list(
         _ start: String, after last: String? = nil
     ) async throws(ObjectStoreError) -> (objects: [ListedObject], isCut: Bool) {

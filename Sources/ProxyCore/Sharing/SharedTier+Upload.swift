@@ -11,6 +11,7 @@ extension SharedTier {
     /// Offers a picture, or an original, that has just been made or fetched, or that was used.
     ///
     /// - Parameters:
+    ///   - upload: how it is read when its turn comes.
     ///   - isOriginal: whether it is the source's original.
     ///   - cost: milliseconds of work that it took; nil for a use of what was there.
     package func offer(_ upload: SharedUpload, isOriginal: Bool = false, cost: Int? = nil) {

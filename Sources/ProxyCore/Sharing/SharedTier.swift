@@ -33,8 +33,12 @@ package final class SharedTier: Sendable {
     /// Creates the tier; nothing is asked yet.
     ///
     /// - Parameters:
+    ///   - configuration: the settings.
+    ///   - store: the bucket.
     ///   - maxEntryBytes: the length of the largest body.
-    ///   - clock: this machine's time in seconds since 1970; `monotonic`: the time since some start.
+    ///   - clock: this machine's time in seconds since 1970.
+    ///   - monotonic: a clock that is never set.
+    ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
