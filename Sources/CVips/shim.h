@@ -755,11 +755,17 @@ static inline int shim_save_jpeg(VipsImage *in, void **bytes, size_t *length, in
 
 // Whether the output can be read as a picture of this size: libheif 1.15 reports success for a picture that it had no
 // memory for, and writes a file without a picture.
+//
+// Leaves the error buffer as it was. Reading replaces its text, which may be a warning about the source, by another one also
+// when it succeeds: the source would then be decoded once more to look for what is gone.
 static inline int shim_is_readable(const void *bytes, size_t length, int width, int height) {
+    char *earlier = vips_error_buffer_copy();
     VipsImage *in = vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, NULL);
-    if (!in) return 0;
-    int matches = in->Xsize == width && in->Ysize == height;
-    g_object_unref(in);
+    int matches = in && in->Xsize == width && in->Ysize == height;
+    if (in) g_object_unref(in);
+    vips_error_clear();
+    if (earlier && *earlier) vips_error(NULL, "%s", earlier);
+    g_free(earlier);
     return matches;
 }
 

@@ -303,9 +303,10 @@ struct WorkerPoolTests {
     }
 
     @Test(
-        "A JPEG with a missing part is damaged, although its decoder only warns; additional bytes are harmless"
+        "A JPEG with a missing part is damaged, although its decoder only warns; additional bytes are harmless",
+        arguments: [ImageFormat.jpeg, .avif]
     )
-    func damagedJPEG() async throws {
+    func damagedJPEG(format: ImageFormat) async throws {
         let photo = Fixtures.photo
         let middle = photo.count / 2
         let damaged = [
@@ -316,7 +317,7 @@ struct WorkerPoolTests {
         let padded = Array(photo.dropLast(2)) + [0, 0, 0, 0] + [0xFF, 0xD9, 1, 2, 3]
         try await WorkerPool.running { pool in
             let plan = RenderPlan(
-                pipeline: try TransformPipeline(parsing: "resize:64x"), format: .explicit(.jpeg))
+                pipeline: try TransformPipeline(parsing: "resize:64x"), format: .explicit(format))
             for source in damaged {
                 await #expect(throws: RenderError.self) {
                     try await pool.render(plan, from: .bytes(source), into: RenderTarget().file, at: 0)
