@@ -65,7 +65,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // C targets: module maps and header-only shims, each imported by one or two files.
@@ -74,6 +73,8 @@ let package = Package(
             name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -102,11 +103,7 @@ let package = Package(
             libraries: [crypto]),
         module(
             "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness"],
-            libraries: [
-                "CLinux",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+            libraries: ["CLinux", "CSQLite"]),
         module(
             "Rendering", imports: ["Primitives", "Bodies", "Imaging"], libraries: ["CLinux", "CSeccomp"]),
         module(
@@ -184,8 +181,7 @@ let package = Package(
             of: "Request",
             imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline", "TestSupport"]),
         tests(
-            of: "Cache", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"],
-            libraries: [.product(name: "GRDB", package: "GRDB.swift")]),
+            of: "Cache", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"]),
         tests(
             of: "Rendering",
             imports: [

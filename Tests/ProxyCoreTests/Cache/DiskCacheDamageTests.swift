@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Glibc
 import TestSupport
 import Testing
@@ -313,9 +312,9 @@ struct DiskCacheDamageTests {
 
     private func changeIndex(_ sql: String) async throws {
         try await onThread { [path = folder.path + "/cache/index.sqlite"] in
-            let database = try DatabaseQueue(path: path)
-            try database.write { try $0.execute(sql: sql) }
-            try database.close()
+            let database = try SQLiteConnection(path: path, canWrite: true)
+            try database.execute(sql)
+            database.close()
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Synchronization
 import TestSupport
 import Testing
@@ -31,9 +30,9 @@ struct DiskIndexDamageTests {
     }
 
     private func alter(_ change: String) throws {
-        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
-        try index.write { try $0.execute(sql: "UPDATE entry SET \(change) WHERE id = 3") }
-        try index.close()
+        let index = try SQLiteConnection(path: folder.path + "/cache/index.sqlite", canWrite: true)
+        try index.execute("UPDATE entry SET \(change) WHERE id = 3")
+        index.close()
     }
 
     private static let changes = [
@@ -65,13 +64,13 @@ struct DiskIndexDamageTests {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
         await disk.close()
-        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
-        try await index.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA writable_schema = ON")
-            try db.execute(
-                sql: "UPDATE sqlite_master SET sql = replace(sql, 'bytes INTEGER', 'bytds INTEGER')")
-        }
-        try index.close()
+        let index = try SQLiteConnection(path: folder.path + "/cache/index.sqlite", canWrite: true)
+        try index.execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'bytes INTEGER', 'bytds INTEGER')
+            """)
+        index.close()
 
         disk = try await open()
 
@@ -88,14 +87,10 @@ struct DiskIndexDamageTests {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
         await disk.close()
-        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
-        let (page, size) = try await index.read { db in
-            (
-                try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'state'") ?? 0,
-                try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
-            )
-        }
-        try index.close()
+        let index = try SQLiteConnection(path: folder.path + "/cache/index.sqlite", canWrite: true)
+        let page = Int(try index.integer("SELECT rootpage FROM sqlite_master WHERE name = 'state'") ?? 0)
+        let size = Int(try index.integer("PRAGMA page_size") ?? 0)
+        index.close()
         var file = try folder.read("cache/index.sqlite")
         // The kind of the page; there is none of this number.
         file[(page - 1) * size] = 0
@@ -116,8 +111,8 @@ struct DiskIndexDamageTests {
         let disk = try await open()
         let description = describe("source", kind: .original, body: body)
         try await disk.store(description, body: body)
-        try await disk.parts.index.pool.write {
-            try $0.execute(sql: "UPDATE entry SET sourceLow = 0")
+        try disk.parts.index.pool.write {
+            try $0.execute("UPDATE entry SET sourceLow = 0")
         }
 
         #expect(try await disk.removeAll(ofSource: key("source")) == 1)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import TestSupport
 import Testing
 
@@ -290,9 +289,9 @@ struct DiskRecordTests {
         var disk = try await open()
         try await disk.save(record("source"))
         await disk.close()
-        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
-        try await index.write { try $0.execute(sql: "UPDATE source SET record = \(change)") }
-        try index.close()
+        let index = try SQLiteConnection(path: folder.path + "/cache/index.sqlite", canWrite: true)
+        try index.execute("UPDATE source SET record = \(change)")
+        index.close()
         disk = try await open()
 
         #expect(await disk.sourceRecord(for: key("source")) == nil)

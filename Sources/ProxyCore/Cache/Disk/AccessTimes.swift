@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 
 /// When entries were last served, until the index has been updated: one time per entry, bounded. Safe from
@@ -72,6 +73,6 @@ final class AccessTimes: Sendable {
     }
 
     private static func order(_ id: EntryID) -> (Int64, Int64, UInt8) {
-        (id.key.lowBits, id.key.highBits, id.kind.rawValue)
+        (Int64(bitPattern: id.key.low), Int64(bitPattern: id.key.high), id.kind.rawValue)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Freshness
-import GRDB
 import Primitives
 import Synchronization
 
@@ -47,18 +46,17 @@ extension DiskIndex {
         var tally = DiskTally()
         var changesState = false
         try translating {
-            try pool.writeWithoutTransaction { db in
-                if durable { try db.execute(sql: "PRAGMA synchronous = FULL") }
+            try pool.withWriter { db in
+                if durable { try db.execute("PRAGMA synchronous = FULL") }
                 defer {
                     // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
-                    if durable { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
+                    if durable { try? db.execute("PRAGMA synchronous = NORMAL") }
                 }
-                try db.inTransaction(.immediate) {
+                try db.transaction(.immediate) {
                     for change in changes {
                         if case .deleteEverything = change { changesState = true }
                         try apply(change, db, &tally)
                     }
-                    return .commit
                 }
             }
         }
@@ -66,7 +64,7 @@ extension DiskIndex {
         return tally
     }
 
-    private func apply(_ change: IndexChange, _ db: Database, _ tally: inout DiskTally) throws {
+    private func apply(_ change: IndexChange, _ db: SQLiteConnection, _ tally: inout DiskTally) throws {
         switch change {
         case .put(let entry): try put(entry, db, &tally)
         case .delete(let id): try delete(id, db, &tally)
@@ -75,11 +73,12 @@ extension DiskIndex {
         case .deleteRecord(let key): try deleteRecord(key, db, &tally)
         case .link(let link, let time): try self.link(link, at: time, db)
         case .unlink(let link):
-            try db.cachedStatement(sql: "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?")
-                .execute(arguments: [link.tag, link.result.lowBits, link.result.highBits])
+            try db.change(
+                "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?",
+                [.text(link.tag), .low(link.result), .high(link.result)])
         case .deleteEverything(let keepingTags):
-            try db.execute(sql: "DELETE FROM entry; DELETE FROM source")
-            if !keepingTags { try db.execute(sql: "DELETE FROM tag; UPDATE state SET lacksLinks = 0") }
+            try db.execute("DELETE FROM entry; DELETE FROM source")
+            if !keepingTags { try db.execute("DELETE FROM tag; UPDATE state SET lacksLinks = 0") }
         }
     }
 
@@ -90,18 +89,17 @@ extension DiskIndex {
     /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
     func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
         // Lost: that the database is closed. Pages that were read once are not needed again.
-        defer { (try? pool)?.releaseMemoryEventually() }
+        defer { (try? pool)?.releaseMemory() }
         return try translating {
             try pool.read { db in
-                let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
+                let records = try db.integer("SELECT COUNT(*) FROM source") ?? 0
                 begun()
                 try loadOutdated(db)
-                let rows = try Row.fetchCursor(db, sql: "SELECT \(IndexEntry.columns) FROM entry")
-                while let row = try rows.next() {
+                try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
                     let entry = try IndexEntry(row)
                     each(entry.id, entry.bytes)
                 }
-                return records
+                return Int(records)
             }
         }
     }
@@ -110,20 +108,22 @@ extension DiskIndex {
     ///
     /// - Parameter time: only those older than this, in seconds since 1970; nil for all.
     func oldest(before time: Int64?, limit: Int) throws(DiskCacheError) -> [IndexEntry] {
-        let condition = time.map { "WHERE \(ageColumn) < \($0)" } ?? ""
-        return try entries("\(condition) ORDER BY \(ageColumn) LIMIT \(limit)")
+        let order = "ORDER BY \(ageColumn) LIMIT ?"
+        guard let time else { return try entries(order, [.integer(limit)]) }
+        return try entries("WHERE \(ageColumn) < ? \(order)", [.integer(time), .integer(limit)])
     }
 
     /// Entries made from a source.
     func entries(ofSource key: CacheKey, limit: Int) throws(DiskCacheError) -> [IndexEntry] {
-        try entries("WHERE sourceLow = \(key.lowBits) AND sourceHigh = \(key.highBits) LIMIT \(limit)")
+        try entries(
+            "WHERE sourceLow = ? AND sourceHigh = ? LIMIT ?", [.low(key), .high(key), .integer(limit)])
     }
 
     /// Entries by their rows' numbers, from the one after `row` on.
     func entries(
         after row: Int64, limit: Int
     ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
-        try numberedEntries("WHERE id > ? ORDER BY id LIMIT ?", [row, limit])
+        try numberedEntries("WHERE id > ? ORDER BY id LIMIT ?", [.integer(row), .integer(limit)])
     }
 
     /// The same of those whose source is not on record.
@@ -136,71 +136,71 @@ extension DiskIndex {
                 WHERE source.low = entry.sourceLow AND source.high = entry.sourceHigh)
             ORDER BY id LIMIT ?
             """
-        return try numberedEntries(condition, [row, limit])
+        return try numberedEntries(condition, [.integer(row), .integer(limit)])
     }
 
     private func numberedEntries(
-        _ condition: String, _ arguments: StatementArguments
+        _ condition: String, _ arguments: [SQLiteValue]
     ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
-        let sql = "SELECT \(IndexEntry.columns), id FROM entry \(condition)"
-        return try translating {
-            try pool.read { db in
-                try Row.fetchAll(db, sql: sql, arguments: arguments).map { row in
-                    guard let id = Int64.fromDatabaseValue(row["id"]) else { throw Row.altered }
-                    return (id, try IndexEntry(row))
+        try translating {
+            try pool.withReader { db in
+                try db.rows("SELECT \(IndexEntry.columns), id FROM entry \(condition)", arguments) {
+                    (try $0.anyNumber(at: 8), try IndexEntry($0))
                 }
             }
         }
     }
 
-    private func entries(_ condition: String) throws(DiskCacheError) -> [IndexEntry] {
-        let sql = "SELECT \(IndexEntry.columns) FROM entry \(condition)"
-        return try translating {
-            try pool.read { db in try Row.fetchAll(db, sql: sql).map { try IndexEntry($0) } }
-        }
+    private func entries(
+        _ condition: String, _ arguments: [SQLiteValue]
+    ) throws(DiskCacheError) -> [IndexEntry] {
+        try numberedEntries(condition, arguments).map(\.entry)
     }
 
-    private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
+    private func put(_ entry: IndexEntry, _ db: SQLiteConnection, _ tally: inout DiskTally) throws {
         if try delete(entry.id, db, &tally) { tally.replaced += 1 }
         let sql = "INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        try db.cachedStatement(sql: sql).execute(arguments: [
-            entry.id.key.highBits, entry.id.key.lowBits, entry.id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
-        ])
+        try db.change(
+            sql,
+            [
+                .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
+                .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
+                .integer(entry.storedAt), .integer(entry.accessedAt),
+            ])
         tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
     }
 
     /// Deletes an entry's row; false if there is none.
     @discardableResult
-    private func delete(_ id: EntryID, _ db: Database, _ tally: inout DiskTally) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes")
-        let earlier = try Int64.fetchOne(
-            statement, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
+    private func delete(_ id: EntryID, _ db: SQLiteConnection, _ tally: inout DiskTally) throws -> Bool {
+        let earlier = try db.integer(
+            "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
+            [.low(id.key), .high(id.key), .kind(id)])
         if let earlier { tally.add(entries: -1, bytes: -allocated(earlier), of: id.kind) }
         return earlier != nil
     }
 
-    private func recordAccess(_ id: EntryID, at time: Int64, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?"
-        ).execute(arguments: [
-            time, id.key.lowBits, id.key.highBits, id.kind.rawValue, time - accessPrecision,
-        ])
+    private func recordAccess(_ id: EntryID, at time: Int64, _ db: SQLiteConnection) throws {
+        try db.change(
+            "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?",
+            [
+                .integer(time), .low(id.key), .high(id.key), .kind(id),
+                .integer(time - accessPrecision),
+            ])
     }
 
     // MARK: - Tags
 
-    private func link(_ link: TagLink, at time: Int64, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt)
-                VALUES (?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            link.tag, link.result.highBits, link.result.lowBits, link.source.highBits, link.source.lowBits,
-            time,
-        ])
+    private func link(_ link: TagLink, at time: Int64, _ db: SQLiteConnection) throws {
+        try db.change(
+            """
+            INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(link.tag), .high(link.result), .low(link.result), .high(link.source),
+                .low(link.source), .integer(time),
+            ])
     }
 
     /// Results that carry a tag, by key.
@@ -208,28 +208,31 @@ extension DiskIndex {
     /// - Parameter last: the one after which to begin; nil for the first.
     func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
     {
-        let (low, high) = (last?.result.lowBits ?? .min, last?.result.highBits ?? .min)
+        let low = last.map { SQLiteValue.low($0.result) } ?? .least
+        let high = last.map { SQLiteValue.high($0.result) } ?? .least
         return try links(
             "WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?) ORDER BY low, high LIMIT ?",
-            [tag, low, high, limit])
+            [.text(tag), low, high, .integer(limit)])
     }
 
     /// The links seen longest ago, beyond `most`, at most `limit`.
     func excessLinks(beyond most: Int, limit: Int) throws(DiskCacheError) -> [TagLink] {
         let excess = try translating {
-            try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM tag") ?? 0 } - most
+            Int(try pool.withReader { try $0.integer("SELECT COUNT(*) FROM tag") } ?? 0) - most
         }
-        return excess > 0 ? try links("ORDER BY seenAt LIMIT ?", [min(excess, limit)]) : []
+        return excess > 0 ? try links("ORDER BY seenAt LIMIT ?", [.integer(min(excess, limit))]) : []
     }
 
     private func links(
-        _ condition: String, _ arguments: StatementArguments
+        _ condition: String, _ arguments: [SQLiteValue]
     ) throws(DiskCacheError) -> [TagLink] {
         let sql = "SELECT name, high, low, sourceHigh, sourceLow FROM tag \(condition)"
         return try translating {
-            try pool.read { try Row.fetchAll($0, sql: sql, arguments: arguments) }.map { row in
-                guard let tag = String.fromDatabaseValue(row[0]) else { throw Row.altered }
-                return TagLink(tag: tag, result: try row.key(at: 1), source: try row.key(at: 3))
+            try pool.withReader { db in
+                try db.rows(sql, arguments) { row in
+                    TagLink(
+                        tag: try row.string(at: 0), result: try row.key(at: 1), source: try row.key(at: 3))
+                }
             }
         }
     }
@@ -240,9 +243,9 @@ extension DiskIndex {
     func usedBytes() throws(DiskCacheError) -> Int64 {
         try translating {
             try pool.read { db in
-                let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-                let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-                return (pages - free) * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+                let pages = try db.integer("PRAGMA page_count") ?? 0
+                let free = try db.integer("PRAGMA freelist_count") ?? 0
+                return (pages - free) * (try db.integer("PRAGMA page_size") ?? 0)
             }
         }
     }
@@ -250,13 +253,13 @@ extension DiskIndex {
     /// Returns at most `limit` unused pages to the file system; false if there are none.
     func releasePages(limit: Int) throws(DiskCacheError) -> Bool {
         try translating {
-            try pool.writeWithoutTransaction { db in
-                guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0 else { return false }
-                _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(limit))")
-                guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 == 0 else { return true }
+            try pool.withWriter { db in
+                guard try db.integer("PRAGMA freelist_count") ?? 0 > 0 else { return false }
+                try db.execute("PRAGMA incremental_vacuum(\(limit))")
+                guard try db.integer("PRAGMA freelist_count") ?? 0 == 0 else { return true }
                 // The file gets shorter when the log is written back. Lost: that a reader is active; the next
                 // checkpoint does it.
-                _ = try? db.checkpoint(.passive)
+                try? db.checkpoint(.passive)
                 return false
             }
         }
@@ -269,13 +272,13 @@ extension IndexEntry {
 
     /// Reads a row of `columns`.
     /// - Throws: `brokenIndex` for a row that no daemon wrote.
-    init(_ row: Row) throws {
-        guard let kind = EntryKind(rawValue: UInt8(truncatingIfNeeded: try row.integer(at: 2))) else {
-            throw Row.altered
+    init(_ row: borrowing SQLiteRow) throws {
+        guard let kind = EntryKind(rawValue: UInt8(truncatingIfNeeded: try row.number(at: 2))) else {
+            throw SQLiteRow.altered
         }
         self.init(
             id: EntryID(kind: kind, key: try row.key(at: 0)), sourceKey: try row.key(at: 3),
-            bytes: try row.integer(at: 5), storedAt: try row.integer(at: 6),
-            accessedAt: try row.integer(at: 7))
+            bytes: try row.number(at: 5), storedAt: try row.number(at: 6),
+            accessedAt: try row.number(at: 7))
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CSQLite
 import Primitives
 import Synchronization
 
@@ -23,7 +22,7 @@ final class DiskIndex: Sendable {
 
     /// The database, and what is known of it.
     private struct State {
-        var pool: DatabasePool?
+        var pool: SQLitePool?
         /// The file system's block size: entries are counted in blocks.
         var blockSize: Int64 = 4_096
         var isNew = false
@@ -62,7 +61,7 @@ final class DiskIndex: Sendable {
 
     /// The database.
     /// - Throws: `closed` before `open` and after `detach`.
-    var pool: DatabasePool {
+    var pool: SQLitePool {
         get throws(DiskCacheError) {
             guard let pool = state.withLock(\.pool) else { throw .closed }
             return pool
@@ -76,12 +75,12 @@ final class DiskIndex: Sendable {
     func open(blockSize: Int64) throws(DiskCacheError) {
         detach()
         _ = Self.usesOwnMemory
-        let pool = try translating { try DatabasePool(path: path, configuration: settings) }
+        let pool = try translating { try makePool() }
         let isNew = try translating {
             try pool.write { db in
-                let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+                let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0
                 if isEmpty { try create(db) }
-                guard try Int.fetchOne(db, sql: "PRAGMA application_id") == Self.schemaID else {
+                guard try db.integer("PRAGMA application_id") == Self.schemaID else {
                     throw DiskCacheError.index("made by another version")
                 }
                 try indexByAge(db)
@@ -97,17 +96,14 @@ final class DiskIndex: Sendable {
 
     /// Closes the database without a checkpoint: its file is unusable, or another daemon's.
     func detach() {
-        let pool = state.withLock { $0.pool.take() }
-        // Lost: why it could not be closed; it is not used any more.
-        try? pool?.close()
+        state.withLock { $0.pool.take() }?.close()
     }
 
     /// Writes the log back into the database and closes it.
     func close() throws(DiskCacheError) {
-        try translating {
-            _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-            try pool.close()
-        }
+        let pool = try pool
+        try translating { try pool.withWriter { try $0.checkpoint(.truncate) } }
+        pool.close()
     }
 
     /// Moves the index aside; one that was set aside earlier is replaced.
@@ -126,28 +122,28 @@ final class DiskIndex: Sendable {
         return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
     }()
 
-    private var settings: Configuration {
+    private func makePool() throws -> SQLitePool {
         let journalSize = configuration.journalSize
-        var settings = Configuration()
         // One reads all entries at the start, two read records.
-        settings.maximumReaderCount = 3
-        settings.label = "cache index"
-        settings.prepareDatabase { db in
+        return try SQLitePool(path: path, readers: 3) { writer in
             // Has an effect only before the first table is created; unused pages can then be returned in
             // small steps.
-            if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSize)")
+            try writer.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        } prepare: { connection in
             // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
-            _ = try Row.fetchAll(db, sql: "PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096))")
-            try db.execute(sql: "PRAGMA cache_size = -2048")
+            try connection.execute(
+                """
+                PRAGMA journal_size_limit = \(journalSize);
+                PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
+                PRAGMA cache_size = -2048
+                """)
         }
-        return settings
     }
 
     // MARK: - Schema
 
     /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID = 0x696D_670B
+    private static let schemaID: Int64 = 0x696D_670B
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -175,22 +171,21 @@ final class DiskIndex: Sendable {
             knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 0);
         """
 
-    private func create(_ db: Database) throws {
-        try db.execute(sql: Self.schema)
+    private func create(_ db: SQLiteConnection) throws {
+        try db.execute(Self.schema)
         // At random, so that no file of an earlier index has a generation of this one.
         let generation = Int64.random(in: 1...Int64(Int32.max))
         try db.execute(
-            sql: "INSERT INTO state (id, generation, trustedSince) VALUES (1, ?1, ?1)",
-            arguments: [generation])
+            "INSERT INTO state (id, generation, trustedSince) VALUES (1, \(generation), \(generation))")
     }
 
     /// Only the column that age is counted from needs an index; the other's is dropped when the setting
     /// changes.
-    private func indexByAge(_ db: Database) throws {
+    private func indexByAge(_ db: SQLiteConnection) throws {
         for other in ["accessedAt", "storedAt"] where other != ageColumn {
-            try db.execute(sql: "DROP INDEX IF EXISTS entryBy_\(other)")
+            try db.execute("DROP INDEX IF EXISTS entryBy_\(other)")
         }
-        try db.execute(sql: "CREATE INDEX IF NOT EXISTS entryBy_\(ageColumn) ON entry (\(ageColumn))")
+        try db.execute("CREATE INDEX IF NOT EXISTS entryBy_\(ageColumn) ON entry (\(ageColumn))")
     }
 
     // MARK: - State
@@ -209,24 +204,25 @@ final class DiskIndex: Sendable {
     }
 
     private func changeState(_ assignments: String) throws(DiskCacheError) {
-        try translating { try pool.write { try $0.execute(sql: "UPDATE state SET \(assignments)") } }
+        try translating { try pool.write { try $0.execute("UPDATE state SET \(assignments)") } }
         try readState()
     }
 
     /// Reads the state from the database; called after each commit that changes it.
     func readState() throws(DiskCacheError) {
         try translating {
-            let row = try pool.read { db in
-                try Row.fetchOne(
-                    db, sql: "SELECT generation, trustedSince, knowsAllFiles, lacksLinks FROM state")
+            let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
+            let rows = try pool.withReader { db in
+                try db.rows("SELECT \(columns) FROM state") { row in
+                    try (0..<4).map { try row.number(at: $0) }
+                }
             }
-            guard let row, let generation = UInt32.fromDatabaseValue(row[0]), generation > 0,
-                let trusted = UInt32.fromDatabaseValue(row[1]), trusted <= generation
-            else { throw Row.altered }
-            let (knowsAllFiles, lacksLinks) = (try row.integer(at: 2) != 0, try row.integer(at: 3) != 0)
+            guard let row = rows.first, let generation = UInt32(exactly: row[0]), generation > 0,
+                let trusted = UInt32(exactly: row[1]), trusted <= generation
+            else { throw SQLiteRow.altered }
             state.withLock { state in
                 (state.generation, state.trustedSince) = (generation, trusted)
-                (state.knowsAllFiles, state.lacksLinks) = (knowsAllFiles, lacksLinks)
+                (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
             }
         }
     }
@@ -249,48 +245,55 @@ final class DiskIndex: Sendable {
 
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
-        if error is RowDecodingError { return .brokenIndex("a value of the wrong type") }
-        guard let error = error as? DatabaseError else { return .index("\(error)") }
-        switch error.resultCode {
-        case .SQLITE_FULL: return .full
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
+        guard let error = error as? SQLiteError else { return .index("\(error)") }
+        switch error.primaryCode {
+        case SQLITE_FULL: return .full
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .brokenIndex(error.description)
         // All statements fit the tables: an error means that the schema was altered.
-        case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: return .brokenIndex(error.description)
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
-            return .brokenIndex(error.description)
+        case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .brokenIndex(error.description)
+        case SQLITE_IOERR where error.code == SHIM_IOERR_SHORT_READ: return .brokenIndex(error.description)
         default: return .index(error.description)
         }
     }
 }
 
-extension CacheKey {
-    /// The high half as SQLite stores it.
-    var highBits: Int64 { Int64(bitPattern: high) }
-    /// The low half as SQLite stores it.
-    var lowBits: Int64 { Int64(bitPattern: low) }
-
-    init(highBits: Int64, lowBits: Int64) {
-        self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))
-    }
+extension SQLiteValue {
+    /// The high half of a key, as it is stored.
+    static func high(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.high)) }
+    /// The low half.
+    static func low(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.low)) }
+    /// The kind of an entry.
+    static func kind(_ id: EntryID) -> Self { .integer(Int64(id.kind.rawValue)) }
+    /// Not above any half of a key.
+    static var least: Self { .integer(Int64.min) }
 }
 
-extension Row {
+extension SQLiteRow {
     static var altered: DiskCacheError { .brokenIndex("a row was altered") }
 
     /// A number of bytes or seconds, in a column that contains nothing else unless it was altered.
-    func integer(at index: Int) throws -> Int64 {
-        guard let number = Int64.fromDatabaseValue(self[index]), StoredRecord.plausible.contains(number)
-        else {
-            throw Self.altered
-        }
+    func number(at column: Int32) throws -> Int64 {
+        let number = try anyNumber(at: column)
+        guard StoredRecord.plausible.contains(number) else { throw Self.altered }
+        return number
+    }
+
+    /// A row's number.
+    func anyNumber(at column: Int32) throws -> Int64 {
+        guard let number = integer(column) else { throw Self.altered }
         return number
     }
 
     /// A key, from two columns.
-    func key(at index: Int) throws -> CacheKey {
-        guard let high = Int64.fromDatabaseValue(self[index]),
-            let low = Int64.fromDatabaseValue(self[index + 1])
-        else { throw Self.altered }
-        return CacheKey(highBits: high, lowBits: low)
+    func key(at column: Int32) throws -> CacheKey {
+        CacheKey(
+            high: UInt64(bitPattern: try anyNumber(at: column)),
+            low: UInt64(bitPattern: try anyNumber(at: column + 1)))
+    }
+
+    /// A text.
+    func string(at column: Int32) throws -> String {
+        guard let text = text(column) else { throw Self.altered }
+        return text
     }
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSQLite
+
+/// A connection to a SQLite database.
+///
+/// Used by one thread at a time. A statement with parameters is compiled once and kept: its text is a constant
+/// of the program.
+// Safe because `SQLitePool` lends it to one thread at a time.
+@safe final class SQLiteConnection: @unchecked Sendable {
+    private var database: OpaquePointer?
+    private var statements: [String: OpaquePointer] = unsafe [:]
+
+    /// Opens a database, and creates one if `canWrite` is set and the file is missing or empty.
+    init(path: String, canWrite: Bool) throws(SQLiteError) {
+        let access = canWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+        // Without SQLite's own lock: see above.
+        let code = unsafe sqlite3_open_v2(path, &database, access | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK else {
+            // The memory of a failed open is to be released as well.
+            defer { close() }
+            throw error(code, sql: "")
+        }
+        _ = unsafe sqlite3_extended_result_codes(database, 1)
+    }
+
+    deinit { close() }
+
+    /// Closes the connection; no other call may follow.
+    func close() {
+        for unsafe statement in unsafe statements.values { _ = unsafe sqlite3_finalize(statement) }
+        unsafe statements = [:]
+        _ = unsafe sqlite3_close_v2(database)
+        unsafe database = nil
+    }
+
+    // MARK: - Statements
+
+    /// Executes statements without parameters; rows are dropped.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, sql: sql) }
+    }
+
+    /// Executes a statement, and returns how many rows it has changed.
+    @discardableResult
+    func change(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int {
+        try forEach(sql, arguments) { _ in }
+        return unsafe Int(sqlite3_changes(database))
+    }
+
+    /// Reads all rows of a statement.
+    func rows<Value>(
+        _ sql: String, _ arguments: [SQLiteValue] = [], _ read: (borrowing SQLiteRow) throws -> Value
+    ) throws -> [Value] {
+        var values: [Value] = []
+        try forEach(sql, arguments) { values.append(try read($0)) }
+        return values
+    }
+
+    /// Reads the first column of the first row; nil if there is no row, or no INTEGER.
+    func integer(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int64? {
+        try rows(sql, arguments) { $0.integer(0) }.first ?? nil
+    }
+
+    /// Calls `body` with each row of a statement.
+    func forEach(
+        _ sql: String, _ arguments: [SQLiteValue] = [], _ body: (borrowing SQLiteRow) throws -> Void
+    ) throws {
+        let statement = unsafe try compiled(sql)
+        defer {
+            // Its error is the one that the last step has returned.
+            _ = unsafe sqlite3_reset(statement)
+            _ = unsafe sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in arguments.enumerated() {
+            unsafe try bind(value, to: Int32(index + 1), of: statement, sql)
+        }
+        while true {
+            switch unsafe sqlite3_step(statement) {
+            case SQLITE_ROW: unsafe try body(SQLiteRow(of: statement))
+            case SQLITE_DONE: return
+            case let code: throw error(code, sql: sql)
+            }
+        }
+    }
+
+    private func compiled(_ sql: String) throws(SQLiteError) -> OpaquePointer {
+        if let statement = unsafe statements[sql] { return unsafe statement }
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK, let statement = unsafe statement else { throw error(code, sql: sql) }
+        unsafe statements[sql] = statement
+        return unsafe statement
+    }
+
+    private func bind(
+        _ value: SQLiteValue, to index: Int32, of statement: OpaquePointer, _ sql: String
+    ) throws(SQLiteError) {
+        let code: Int32
+        switch value {
+        case .integer(let number): code = unsafe sqlite3_bind_int64(statement, index, number)
+        case .text(var text):
+            code = text.withUTF8 { bytes in
+                unsafe shim_bind_text(statement, index, bytes.baseAddress, Int32(clamping: bytes.count))
+            }
+        case .blob(let bytes):
+            code = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe shim_bind_blob(statement, index, bytes.baseAddress, Int32(clamping: bytes.count))
+            }
+        }
+        guard code == SQLITE_OK else { throw error(code, sql: sql) }
+    }
+
+    private func error(_ code: Int32, sql: String) -> SQLiteError {
+        // The text of a connection that could not even be allocated is that of the code.
+        let text = unsafe database == nil ? sqlite3_errstr(code) : sqlite3_errmsg(database)
+        return unsafe SQLiteError(
+            code: code, message: text.map { unsafe String(cString: $0) } ?? "", sql: sql)
+    }
+
+    // MARK: - Transactions
+
+    /// Does all of `work` or nothing.
+    func transaction<Value>(_ kind: TransactionKind, _ work: () throws -> Value) throws -> Value {
+        try execute(kind.rawValue)
+        do {
+            let value = try work()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // Lost: that there is nothing to undo, since SQLite has done so itself.
+            if unsafe sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// How a transaction begins.
+    enum TransactionKind: String {
+        /// With the lock for writing.
+        case immediate = "BEGIN IMMEDIATE"
+        /// With the first statement's view of the database.
+        case snapshot = "BEGIN DEFERRED"
+    }
+
+    // MARK: - Memory and log
+
+    /// How the log is written back into the database.
+    enum Checkpoint {
+        /// As far as no reader and no writer is in the way.
+        case passive
+        /// All of it; the log is then empty.
+        case truncate
+    }
+
+    /// Writes the log back into the database.
+    func checkpoint(_ kind: Checkpoint) throws(SQLiteError) {
+        let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+        let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, sql: "checkpoint") }
+    }
+
+    /// Frees the pages that are kept in memory and in use by no statement.
+    func releaseMemory() { _ = unsafe sqlite3_db_release_memory(database) }
+}
