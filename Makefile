@@ -18,15 +18,12 @@ PACKAGING := debhelper lintian chrpath python3 mmdebstrap skopeo umoci python3-y
 # them is then read-only.
 # The toolchain's lld packs the 110,000 relocations of addresses within the program into bitmaps (glibc 2.36): 2.8 MB less
 # to read and keep in memory, and it links in half the time of gold, the default, which can't.
-# scripts/no-icu-data.c says what it is for.
 PROGRAM := .build/release/imageproxyd
 # What the program is made of, folders too, since they change when a file is removed. SwiftPM takes seconds to find that
 # nothing has changed; make does not. After a change of the toolchain: `make clean`.
-SOURCES = $(shell find Makefile Package.swift scripts/no-icu-data.c Sources deploy/* docs/* *.md \
+SOURCES = $(shell find Makefile Package.swift Sources deploy/* docs/* *.md \
 	bench/README.md demo/photos/README.md)
-NO_ICU_DATA := .build/no-icu-data.o
 RELEASE := swift build -c release \
-	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
 	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
 	-Xlinker --no-export-dynamic -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
 	-Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
@@ -46,15 +43,10 @@ test-packages:
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/python-modules $(TEST_MODULES)
 
-$(NO_ICU_DATA): scripts/no-icu-data.c
-	@scripts/toolchain
-	@mkdir -p $(@D)
-	clang -c -O2 -o $@ $<
-
 build: packages $(PROGRAM) ## builds in release mode
 
 # The program gets the time at which its build began: what is changed meanwhile is newer.
-$(PROGRAM): $(SOURCES) | packages $(NO_ICU_DATA)
+$(PROGRAM): $(SOURCES) | packages
 	@scripts/toolchain
 	@touch .build/began
 	$(RELEASE) --product imageproxyd || { scripts/explain-build; exit 1; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Bodies
 import Documents
-import Foundation
+internal import Glibc
+import Primitives
 
 /// `imageproxyd docs`: writes the documentation as a static site.
 struct DocsCommand: ParsableCommand {
@@ -16,18 +18,23 @@ struct DocsCommand: ParsableCommand {
     var folder: String
 
     func run() throws {
-        let files = DocumentPages.site(home: nil).files
-        do {
-            for (path, bytes) in files {
-                let file = URL(fileURLWithPath: folder).appendingPathComponent(path)
-                try FileManager.default.createDirectory(
-                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try Data(bytes).write(to: file)
-            }
-        } catch {
-            HostProcess.reportError("\(folder): \(error.localizedDescription)")
-            throw ExitCode.failure
+        for (path, bytes) in DocumentPages.site(home: nil).files {
+            let place = "\(folder)/\(path)"
+            try makeFolders(above: place)
+            let file = try OutputFile(place)
+            try file.descriptor.writeAll(bytes, at: 0)
+            try file.finish(byteCount: bytes.count)
         }
         print("\(folder)/index.html")
+    }
+
+    /// Makes the folders of a file that are missing.
+    private func makeFolders(above file: String) throws {
+        for slash in file.indices.dropFirst() where file[slash] == "/" {
+            let path = String(file[..<slash])
+            guard unsafe mkdir(path, 0o777) != 0, errno != EEXIST else { continue }
+            HostProcess.reportError("\(path) can't be made: \(systemErrorText(errno))")
+            throw ExitCode.failure
+        }
     }
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Primitives
 
 extension String {
     /// The text with spaces up to a width in characters, and one at least.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(1, width - count))
+    }
+}
+
+extension Double {
+    /// The number with one digit after the point, for a number that is not too large for that.
+    var inTenths: String {
+        let tenths = Int((self * 10).rounded(.toNearestOrEven))
+        return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
     }
 }
 
@@ -19,6 +26,6 @@ extension ByteCount {
             units.removeFirst()
         }
         let unit = units.first ?? ""
-        return String(format: unit == "B" || value >= 10 ? "%.0f" : "%.1f", value) + " " + unit
+        return (unit == "B" || value >= 10 ? "\(Int(value.rounded()))" : value.inTenths) + " " + unit
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Primitives
 
 /// The text of `imageproxyd top`.
@@ -136,20 +135,20 @@ struct TopScreen {
     // MARK: - Numbers
 
     private static func number(_ value: Double) -> String {
-        value < 10 ? String(format: "%.1f", value) : "\(Int(value.rounded()))"
+        value < 10 ? value.inTenths : "\(Int(value.rounded()))"
     }
 
     private static func percent(_ part: Double?) -> String {
-        part.map { String(format: "%.1f%%", $0 * 100) } ?? "-"
+        part.map { ($0 * 100).inTenths + "%" } ?? "-"
     }
 
     private static func time(_ microseconds: Double?) -> String {
         guard let microseconds else { return "-" }
         switch microseconds {
         case ..<1_000: return "\(Int(microseconds.rounded())) µs"
-        case ..<10_000: return String(format: "%.1f ms", microseconds / 1_000)
+        case ..<10_000: return (microseconds / 1_000).inTenths + " ms"
         case ..<1_000_000: return "\(Int((microseconds / 1_000).rounded())) ms"
-        default: return String(format: "%.1f s", microseconds / 1_000_000)
+        default: return (microseconds / 1_000_000).inTenths + " s"
         }
     }
 
