@@ -48,7 +48,7 @@ build: packages $(PROGRAM) ## builds in release mode
 # The program gets the time at which its build began: what is changed meanwhile is newer.
 $(PROGRAM): $(SOURCES) | packages
 	@scripts/toolchain
-	@touch .build/began
+	@mkdir -p .build && touch .build/began
 	$(RELEASE) --product imageproxyd || { scripts/explain-build; exit 1; }
 	@touch -r .build/began $@
 
