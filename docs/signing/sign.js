@@ -7,7 +7,7 @@ function readKey(path) {
   let bytes = readFileSync(path);
   if (bytes.at(-1) === 0x0a) bytes = bytes.subarray(0, -1);
   const text = bytes.toString("latin1");
-  const hex = /^hex:((?:[0-9a-f]{2})+)$/i.exec(text);
+  const hex = /^hex:((?:[0-9a-fA-F]{2})+)$/.exec(text);
   if (hex) return Buffer.from(hex[1], "hex");
   const base64 = /^base64:([\w+/-]+)=*$/.exec(text);
   if (base64) return Buffer.from(base64[1], "base64");

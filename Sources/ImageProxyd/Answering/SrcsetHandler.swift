@@ -137,6 +137,13 @@ struct SrcsetHandler: Sendable {
         guard let source = ["url", "url64"].first(where: { values[$0] != nil }) else {
             throw .missingParameter("url")
         }
+        guard !parser.policy.onlyPresets else {
+            throw .foreignOptionForbidden(
+                option: "widths",
+                reason:
+                    "sizes are left to presets by security.onlyPresets: name a preset for each size in the page"
+            )
+        }
         let named = "\(source)=\((values[source] ?? "").asQueryValue)"
         let others = Self.passed.compactMap { name in values[name].map { "&\(name)=\($0.asQueryValue)" } }
             .joined()

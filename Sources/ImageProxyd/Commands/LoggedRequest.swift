@@ -6,6 +6,8 @@ import Primitives
 struct LoggedRequest {
     /// Path and query.
     let target: String
+    /// The scheme and host before it, with a slash at the end; nil where the URL has none.
+    var site: String?
     /// Whether the picture came with the request.
     let hasBody: Bool
 
@@ -20,6 +22,7 @@ struct LoggedRequest {
             let slash = url[mark.upperBound...].firstIndex(of: "/")
         else { return nil }
         target = String(url[slash...])
+        site = String(url[...slash])
     }
 
     /// Reads a line: a URL, a request in quotes as Apache and nginx have it, or JSON with one of them.

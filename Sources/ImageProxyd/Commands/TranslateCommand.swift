@@ -99,7 +99,9 @@ struct TranslateCommand: ParsableCommand {
         }
         let usual = try DialectConfiguration(name: dialect)
         guard let foreign = try usual.dialect(reading: { _, _ in nil }) else { throw ExitCode.failure }
-        return ForeignRoute(dialect: foreign.unguarded, prefix: "/", hasOwnErrors: false)
+        return ForeignRoute(
+            dialect: foreign.unguarded(at: url.flatMap { LoggedRequest(url: $0)?.site }), prefix: "/",
+            hasOwnErrors: false)
     }
 
     private func report(

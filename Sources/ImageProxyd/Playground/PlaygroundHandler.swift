@@ -28,7 +28,7 @@ struct PlaygroundHandler: Sendable {
         facts = FixedAnswer(
             Array((PlaygroundFacts.json(configuration, isAdmin: isAdmin).compact + "\n").utf8),
             type: "application/json", cacheControl: "no-cache", context: context)
-        translator = URLTranslator(configured: isAdmin ? files.dialects : [])
+        translator = URLTranslator(configured: files.dialects, usesSettings: isAdmin)
     }
 
     /// Whether a target is one of its own, whatever the method. Not for `/`, which other proxies' URLs may have.

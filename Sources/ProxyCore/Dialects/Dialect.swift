@@ -21,8 +21,12 @@ package protocol Dialect: Sendable {
     /// - Throws: what is wrong with which setting.
     init(_ settings: Settings, keys: [[UInt8]]) throws(TranslationError)
 
-    /// The same for explanations of URLs alone: takes any signature, and none.
-    var unguarded: Self { get }
+    /// The same for explanations of URLs alone, whose proxy has other settings: takes any signature and none,
+    /// and any source.
+    ///
+    /// - Parameter site: where the URL is from, such as `https://example.org/`, if the paths in it are that
+    ///   site's; nil where that is not known.
+    func unguarded(at site: String?) -> Self
 
     /// Says what a target means.
     ///
@@ -61,7 +65,7 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
-    package var unguarded: Self { self }
+    package func unguarded(at site: String?) -> Self { self }
 
     package var answersInformation: Bool { false }
 

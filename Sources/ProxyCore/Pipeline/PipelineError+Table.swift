@@ -233,7 +233,7 @@ extension PipelineError {
     var isOfItsClient: Bool { row == Self.clientPaused.row }
 
     /// The source's or the wanted format is not supported here.
-    static func unsupportedFormat(_ name: String) -> PipelineError {
+    package static func unsupportedFormat(_ name: String) -> PipelineError {
         guard ImageFormat(rawValue: name) == nil else {
             return unreadFormat.explained("'\(name)' is read only where the setting formats.decode names it")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 /// Which frames to decode and which format to write, from the plan and the picture's header.
 struct FormatDecision {
@@ -18,7 +19,10 @@ struct FormatDecision {
     func frames() throws(RenderError) -> FrameSelection {
         if let index = plan.frame {
             guard index < header.frames else {
-                throw .frameOutOfRange("the image has \(header.frames) frames or pages, counted from 0")
+                throw .frameOutOfRange(
+                    header.frames == 1
+                        ? "the image has only one frame, number 0"
+                        : "the image has \(header.frames) frames or pages, counted from 0")
             }
             if plan.frameCount == nil { return .single(index) }
         }

@@ -15,7 +15,10 @@ enum ForeignParameter {
         if sizes.contains(name) { return "a size is written as transform=resize:300x200" }
         if fits.contains(name) { return "a crop is written as transform=resize:300x200:cover" }
         if let own = synonyms[name] { return "did you mean '\(own)'?" }
-        return suggestion(for: name, among: ImageRequestParser.parameterNames)
+        if let own = suggestion(for: name, among: ImageRequestParser.parameterNames) { return own }
+        return nearest(to: name, among: TransformRegistry.byName.keys).map {
+            "did you mean the operation '\($0)'? Operations belong to 'transform'"
+        }
     }
 
     private static let sizes: Set<String> = ["w", "h", "width", "height", "size", "s", "rs"]

@@ -79,6 +79,17 @@ extension ImageRequestParser {
             try refuse("quality", beside: "lossless", "only without 'lossless'")
             parameters.quality = nil
         }
+        guard parameters.animation == .first, parameters.frame != nil || parameters.frameCount != nil else {
+            return
+        }
+        let frames = presetNames.intersection(["frame", "frames"])
+        if frames.isEmpty || presetNames.contains("animate") {
+            try refuse(
+                "animate", beside: frames.first ?? "frames", "'first' only without 'frame' and 'frames'")
+            parameters.animation = nil
+        } else {
+            (parameters.frame, parameters.frameCount) = (nil, nil)
+        }
     }
 
     /// A plan that changes nothing but the format, where the source's own can't be written.

@@ -11,7 +11,7 @@ package final class ImageRequestParser: Sendable {
     let limits: RenderLimits
     let formats: FormatsConfiguration
     let qualities: [ImageFormat: Int]
-    let policy: RequestPolicy
+    package let policy: RequestPolicy
     let isLinear: Bool
     /// The picture that the request brings, in place of the source that its parameters would name.
     let upload: SourceURL?

@@ -55,9 +55,14 @@ struct TransformCommandTests {
             (["photo.jpg", "nowhere/a.png"], "nowhere/a.png"),
             (["photo.jpg", "a.png", "--parameter", "url=https://a/"], "url"),
             (["text.jpg", "a.png"], "image"),
+            (["picture.bmp", "a.png"], "'BMP' is not supported"),
         ])
     func wrong(arguments: [String], named: String) async throws {
         try folder.write(Array("no picture".utf8), to: "text.jpg")
+        // The size of the second header is what tells a BMP from a text that begins with its letters.
+        try folder.write(
+            Array("BM".utf8) + Array(repeating: 0, count: 12) + [40] + Array(repeating: 0, count: 39),
+            to: "picture.bmp")
         let files = arguments.map { argument in
             argument.contains(".") && !argument.contains("=") ? folder.path + "/" + argument : argument
         }
@@ -65,7 +70,7 @@ struct TransformCommandTests {
         #expect(outcome.code != 0 && outcome.errors.contains(named), "\(outcome.errors)")
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
-                "photo.jpg", "text.jpg",
+                "photo.jpg", "picture.bmp", "text.jpg",
             ])
     }
 

@@ -125,4 +125,20 @@ struct ExplainTests {
         #expect(steps["dialect"] == "weserv")
         #expect(steps["result"]?.hasPrefix("resize:") == true, "\(steps)")
     }
+
+    @Test(
+        "A whole URL is this proxy's if it has the form of a dialect that is answered there, else a source's")
+    func wholeURL() async throws {
+        let proxy = try await Proxy(settings: #""dialects": [{"name": "weserv", "prefix": "/w"}]"#)
+        let source = proxy.origin.url("/a.jpg")
+        func dialect(_ url: String) async throws -> String? {
+            let answer = try await proxy.administer("GET", "/explain?url=\(url.asQueryValue)")
+            var parser = JSONParser(answer.body)
+            return Self.steps(try parser.parse())["dialect"]
+        }
+
+        #expect(try await dialect("https://img.example/w/?url=\(source.asQueryValue)&w=30") == "weserv")
+        #expect(try await dialect(source) == nil)
+        #expect(try await dialect("https://img.example/w/a.jpg") == nil)
+    }
 }

@@ -201,7 +201,7 @@ struct FailureLogTests {
             (proxy.target("/photo.jpg", "transform=resize:90x60"), "limits.outputPixels is 1000"),
             (
                 proxy.target("/photo.jpg", "frame=7&transform=resize:9x6"),
-                "the image has 1 frames or pages, counted from 0"
+                "the image has only one frame, number 0"
             ),
             (
                 proxy.target("/photo.jpg", "transform=resize:9x6&format=jpeg&max_bytes=10"),

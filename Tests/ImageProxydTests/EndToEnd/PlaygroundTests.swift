@@ -163,6 +163,39 @@ struct PlaygroundTests {
         #expect(try await proxy.get("/translate?url=/a&other=1").code == "unknown_parameter")
     }
 
+    @Test("A path in a URL of Next.js or Cloudflare is one of the site that the URL is of")
+    func siteOfTranslation() async throws {
+        let proxy = try await Proxy()
+        func target(_ url: String) async throws -> String? {
+            Self.member("target", of: try await proxy.get("/translate?url=\(Self.encoded(url))"))
+        }
+
+        let next = try await target("https://a.example/_next/image?url=%2Fcat.jpg&w=640&q=75")
+        let absolute = try await target("/_next/image?url=https%3A%2F%2Fb.example%2Fcat.jpg&w=640&q=75")
+        let cloudflare = try await target("https://a.example/cdn-cgi/image/width=80/cat.jpg")
+
+        #expect(next?.hasPrefix("/img?url=https://a.example/cat.jpg&") == true, "\(next ?? "-")")
+        #expect(absolute?.hasPrefix("/img?url=https://b.example/cat.jpg&") == true, "\(absolute ?? "-")")
+        #expect(
+            cloudflare?.hasPrefix("/img?url=https://a.example/cat.jpg&") == true, "\(cloudflare ?? "-")")
+    }
+
+    @Test("Where the public listener can't translate a URL, it says that the settings may")
+    func withoutSettings() async throws {
+        let proxy = try await Proxy(
+            settings: #""dialects": [{"name": "imgix", "prefix": "/i/", "base": "http://a.example/"}]"#)
+        let target = "/translate?url=\(Self.encoded("/i/cat.jpg?w=300"))"
+
+        let failure = try await proxy.get(target)
+
+        #expect(failure.code == "untranslated" && failure.text.contains("/translate of the admin listener"))
+        #expect(
+            Self.member("target", of: try await proxy.administer("GET", target))?.contains("a.example")
+                == true)
+        let other = try await proxy.get("/translate?url=/unsafe/rs:nonsense/plain/x")
+        #expect(!other.text.contains("admin listener"))
+    }
+
     @Test("The secrets of configured dialects are for operators' translations alone")
     func secrets() async throws {
         let folder = try TemporaryDirectory()

@@ -51,6 +51,19 @@ struct SrcsetTests {
         #expect(loop.status == 508)
     }
 
+    @Test("Where only presets make sizes, it says so, to operators too")
+    func onlyPresets() async throws {
+        let proxy = try await Proxy(
+            settings: #""presets": {"thumb": {"transform": "resize:10x"}}"#, security: #""onlyPresets": true"#
+        )
+        let target = "/srcset?url=\(proxy.origin.url("/a.jpg").asQueryValue)"
+
+        for answer in [try await proxy.get(target), try await proxy.administer("GET", target)] {
+            #expect(answer.status == 403 && answer.code == "option_forbidden")
+            #expect(answer.text.contains("security.onlyPresets"))
+        }
+    }
+
     @Test("An answer whose URLs would be long is refused, whoever asks: others would wait for it")
     func long() async throws {
         let proxy = try await Self.proxy()

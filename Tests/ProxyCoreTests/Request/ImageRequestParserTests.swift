@@ -124,6 +124,8 @@ struct ImageRequestParserTests {
             ("format=gif&quality=50", "quality", "gif has no quality"),
             ("format=tiff&quality=50", "quality", "tiff has no quality"),
             ("format=webp&lossless=1&quality=50", "quality", "only without 'lossless'"),
+            ("animate=first&frames=2", "animate", "'first' only without 'frame' and 'frames'"),
+            ("animate=0&frame=3", "animate", "'first' only without 'frame' and 'frames'"),
             ("lossless=1&quality=50", "quality", "only without 'lossless'"),
             ("format=webp&progressive=1", "progressive", "webp is never progressive"),
             ("format=gif&lossless=1", "lossless", "gif is never lossless"),
@@ -234,6 +236,12 @@ struct ImageRequestParserTests {
                 "\(url)&foo",
                 .unknownParameter(
                     name: "foo", hint: "if it belongs to the source URL, encode '&' in that as %26")
+            ),
+            (
+                "rezise=9x&\(url)",
+                .unknownParameter(
+                    name: "rezise",
+                    hint: "did you mean the operation 'resize'? Operations belong to 'transform'")
             ),
             (
                 "qality=&\(url)", .unknownParameter(name: "qality", hint: "did you mean 'quality'?")

@@ -31,8 +31,8 @@ package struct Cloudflare: Dialect {
         }
     }
 
-    private let base: SourceBase?
-    private let hosts: HostList
+    private var base: SourceBase?
+    private var hosts: HostList
 
     /// Creates the dialect; it has no signatures.
     ///
@@ -40,6 +40,13 @@ package struct Cloudflare: Dialect {
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) throws(TranslationError) {
         base = try SourceBase(settings.base, setting: "base")
         hosts = HostList(settings.allowedHosts)
+    }
+
+    package func unguarded(at site: String?) -> Cloudflare {
+        var dialect = self
+        dialect.base = base ?? site.map { SourceBase($0) }
+        dialect.hosts = HostList(["*"])
+        return dialect
     }
 
     private static let start = "/cdn-cgi/image/"
@@ -71,7 +78,8 @@ package struct Cloudflare: Dialect {
         }
         guard let base else {
             throw TranslationError(
-                .forbidden, "source", "an absolute URL is needed, since no base is configured")
+                .forbidden, "source",
+                "an absolute URL is needed, since the dialect's setting 'base' is empty")
         }
         return try base.joined(rest + question, option: "source")
     }

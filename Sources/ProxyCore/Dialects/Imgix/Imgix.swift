@@ -75,7 +75,8 @@ package struct Imgix: Dialect {
             ? PercentText.url(Array(rest.utf8)) : PercentText.url(PercentText.decoded(rest))
         guard url.hasHTTPScheme else {
             throw TranslationError(
-                .invalid, "path", "must be a percent-encoded URL, since no base is configured")
+                .invalid, "path", "must be a percent-encoded URL, since the dialect's setting 'base' is empty"
+            )
         }
         return url
     }

@@ -51,7 +51,8 @@ package struct NextJS: Dialect {
         }
     }
 
-    private let base: SourceBase?
+    private var base: SourceBase?
+    private var takesAnySource = false
     private let remotePatterns: [URLPattern]
     private let widths: Set<Int>
     private let qualities: Set<Int>
@@ -84,6 +85,13 @@ package struct NextJS: Dialect {
             }
         }
         return patterns
+    }
+
+    package func unguarded(at site: String?) -> NextJS {
+        var dialect = self
+        dialect.base = base ?? site.map { SourceBase($0) }
+        dialect.takesAnySource = true
+        return dialect
     }
 
     private static let paths: Set<String> = ["/_next/image", "/_vercel/image"]
@@ -159,7 +167,7 @@ package struct NextJS: Dialect {
         }
         guard let base else {
             throw TranslationError(
-                .forbidden, "url", "an absolute URL is needed, since no base is configured")
+                .forbidden, "url", "an absolute URL is needed, since the dialect's setting 'base' is empty")
         }
         return try base.joined(text, option: "url")
     }
@@ -171,7 +179,8 @@ package struct NextJS: Dialect {
         } catch {
             throw TranslationError(.invalid, "url", "must be a path or an absolute URL")
         }
-        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) })
+        guard !URLPattern.hidesDotSegment(url.path),
+            takesAnySource || remotePatterns.contains(where: { $0.matches(url) })
         else {
             throw TranslationError(.forbidden, "url", "is none of remotePatterns")
         }

@@ -106,7 +106,7 @@ package struct Thumbor: Dialect {
         self.keys = keys.map { SymmetricKey(data: $0) }
     }
 
-    package var unguarded: Thumbor {
+    package func unguarded(at site: String?) -> Thumbor {
         var dialect = self
         dialect.takesAnySignature = true
         return dialect

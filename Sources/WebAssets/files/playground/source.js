@@ -32,6 +32,7 @@ export class SourceForm {
     $("#choose-file").addEventListener("click", () => $("#file").click());
     $("#drop-file").addEventListener("click", () => this.#store.change({ file: null }));
     $("#choose-file").hidden = !facts.takesUploads;
+    $("#file-hint").hidden = !facts.takesUploads;
     this.#showSamples();
     this.#acceptDrops();
   }
@@ -89,7 +90,7 @@ export class SourceForm {
       return translation.dialect ? translation : null;
     } catch (error) {
       // A URL of a known form that has no translation says why; others are pictures' URLs.
-      return error.code === "untranslated" ? { failed: error.detail ?? error.message } : null;
+      return error.code === "untranslated" || error.code === "option_forbidden" ? { failed: error.detail ?? error.message } : null;
     }
   }
 
