@@ -74,7 +74,7 @@ extension DiskIndex {
         let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
         return try Bool.fetchOne(
             db.cachedStatement(sql: sql),
-            arguments: [record.key.lowBits, record.key.highBits, record.responseTime]) ?? false
+            arguments: [record.key.lowBits, record.key.highBits, record.responseTime.seconds]) ?? false
     }
 
     /// Deletes a source's row; false if there is none.
