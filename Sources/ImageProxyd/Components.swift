@@ -73,7 +73,7 @@ struct Components: Sendable {
             pipeline: pipeline, parser: parser, signatures: files.signatures, key: files.firstKey,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
             sharing: Self.sharing(configuration), tracing: tracing,
-            clock: SystemTime.coarseSeconds)
+            clock: SystemTime.coarse)
         let (own, information) = (images(.img, nil), images(.info, nil))
         let playground =
             configuration.playground ? PlaygroundHandler(configuration, files, isAdmin: false) : nil
@@ -85,7 +85,7 @@ struct Components: Sendable {
             showsMetrics: try Self.showsMetrics(configuration), playground: playground,
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
-                cache: CacheHandler(pipeline: pipeline, cluster: cluster, clock: SystemTime.coarseSeconds),
+                cache: CacheHandler(pipeline: pipeline, cluster: cluster, clock: SystemTime.coarse),
                 explain: ExplainHandler(
                     handlers: handlers, pipeline: pipeline,
                     addresses: try AddressPolicy(configuration: configuration.security.addresses)),
@@ -146,7 +146,7 @@ struct Components: Sendable {
         return ImagePipeline(
             tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,
             failures: failures, freshness: FreshnessPolicy(configuration: configuration.freshness),
-            configuration: rules, metrics: metrics, succeeding: predecessor, clock: SystemTime.coarseSeconds)
+            configuration: rules, metrics: metrics, succeeding: predecessor, clock: SystemTime.coarse)
     }
 
     private func imageHandler(
@@ -160,7 +160,7 @@ struct Components: Sendable {
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
             aliases: aliases, cachesUploads: configuration.cache.uploads, tracing: tracing,
-            clock: SystemTime.coarseSeconds,
+            clock: SystemTime.coarse,
             reportError: { [logger] in logger.error("\($0)") })
     }
 

@@ -46,7 +46,7 @@ enum Fill {
         let now = SystemTime.seconds()
         let record = SourceRecord(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: hash, byteCount: bytes,
-            format: .jpeg, responseTime: now, freshnessLifetime: 30 * 86_400,
+            format: .jpeg, responseTime: WallTime(seconds: now), freshnessLifetime: 30 * 86_400,
             directives: .explicitLifetime)
         let description = EntryDescription(
             kind: .original, key: request.sourceKey, keyText: request.sourceKeyText,

@@ -54,7 +54,8 @@ enum HitRatio {
         let count = 512 + Int(Random.mixed(number) >> 40) % 8_192
         let hash = ContentHash(of: [])
         let record = SourceRecord(
-            key: key, keyText: "s", contentHash: hash, byteCount: count, format: .jpeg, responseTime: 0,
+            key: key, keyText: "s", contentHash: hash, byteCount: count, format: .jpeg,
+            responseTime: WallTime(seconds: 0),
             freshnessLifetime: 1)
         return MemoryEntry(
             description: EntryDescription(

@@ -15,7 +15,7 @@ struct CacheHandler: Sendable {
     let pipeline: ImagePipeline
     /// The other nodes, which a purge of all tiers reaches, too; nil without any.
     let cluster: Cluster?
-    let clock: @Sendable () -> Int64
+    let clock: @Sendable () -> WallTime
 
     /// A `*` is an ordinary character of URLs, so this is not an error.
     private static let noPrefix =

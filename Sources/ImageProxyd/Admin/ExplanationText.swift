@@ -13,7 +13,7 @@ import URLs
 struct ExplanationText {
     let facts: ImageExplanation
     /// In seconds since 1970.
-    let now: Int64
+    let now: WallTime
 
     /// The steps of a request, in the order in which they happen.
     var steps: [(name: String, text: String)] {
@@ -61,7 +61,7 @@ struct ExplanationText {
     private func text(of stored: ImageExplanation.Stored) -> String {
         let description = stored.description
         let size = description.width > 0 ? ", \(description.width) × \(description.height)" : ""
-        let age = max(0, now - description.storedAt)
+        let age = max(0, now.seconds - description.storedAt)
         let outdated = stored.isCurrent ? "" : ", of other content than the source's now"
         return "\(stored.tier.rawValue): \(description.kind), \(description.format.rawValue)\(size), "
             + "\(ByteCount(Int(stored.bytes)).rounded), stored \(Self.duration(age)) ago\(outdated)"

@@ -17,7 +17,7 @@ struct FailedHandler: Sendable {
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
         let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
-        let now = pipeline.clock()
+        let now = pipeline.clock().seconds
         let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
             [
                 "url": .string(failure.text),

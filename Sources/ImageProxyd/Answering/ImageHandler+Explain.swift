@@ -4,6 +4,7 @@ import Dialects
 internal import HTTPServer
 import Observability
 import Pipeline
+import Primitives
 import Request
 import URLs
 
@@ -14,11 +15,11 @@ extension ImageHandler {
         let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: nil) : nil
         let formats = acceptClass(accept)
         do throws(ImageRequestError) {
-            if route == .info { return try parser.parseInformation(target: target, at: clock()) }
+            if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
             guard let foreign else {
-                return try parser.parse(target: target, at: clock(), dpr: hint) { formats }
+                return try parser.parse(target: target, at: clock().seconds, dpr: hint) { formats }
             }
-            return try foreign.read(target, by: parser, at: clock(), dpr: hint) { formats }
+            return try foreign.read(target, by: parser, at: clock().seconds, dpr: hint) { formats }
         } catch {
             throw PipelineError(error)
         }
@@ -28,7 +29,7 @@ extension ImageHandler {
     func read(source: String) throws(PipelineError) -> ImageRequest {
         let query = QueryString(items: [QueryString.Item(name: "url", value: source)])
         do throws(ImageRequestError) {
-            return try parser.parse(translated: query, isSigned: true, at: clock()) { AcceptClass() }
+            return try parser.parse(translated: query, isSigned: true, at: clock().seconds) { AcceptClass() }
         } catch {
             throw PipelineError(error)
         }

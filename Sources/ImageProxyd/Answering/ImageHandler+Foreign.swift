@@ -20,7 +20,7 @@ extension ImageHandler {
         do throws(ImageRequestError) {
             let text: [UInt8]
             if imageRequest.isInformation {
-                text = try foreign.facts(stored, for: target, at: clock())
+                text = try foreign.facts(stored, for: target, at: clock().seconds)
             } else {
                 text = Array(
                     "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)

@@ -26,7 +26,7 @@ extension ImageHandler {
         // Lost: why it has no translation; the client is told with the answer.
         guard
             let translation = try? foreign.translate(
-                target, hasBody: true, key: key(of: request), at: clock())
+                target, hasBody: true, key: key(of: request), at: clock().seconds)
         else {
             return false
         }

@@ -30,7 +30,7 @@ final class ImageHandler: Sendable {
     let mapping: ResponseMapping
     let hints: ClientHints
     private let placeholders: [String: Placeholder]
-    let clock: @Sendable () -> Int64
+    let clock: @Sendable () -> WallTime
     let tracing: RequestTracing
     private let reportError: @Sendable (String) -> Void
 
@@ -50,7 +50,7 @@ final class ImageHandler: Sendable {
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,
-        clock: @escaping @Sendable () -> Int64,
+        clock: @escaping @Sendable () -> WallTime,
         reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
@@ -150,15 +150,16 @@ final class ImageHandler: Sendable {
         // pictures.
         guard !carriesDirectives(request), loops.isClear(request) else { return false }
         let now = clock()
+        let seconds = now.seconds
         let finding = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
         guard let alias = choice(of: finding, for: request),
             let cached = pipeline.cachedEntry(for: alias.key, at: now),
-            cached.entry.id == alias.entry, now < alias.expires
+            cached.entry.id == alias.entry, seconds < alias.expires
         else { return false }
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
-        if pipeline.shouldImprove(entry, at: now) { improve(entry, request) }
-        if entry.shouldRecordAccess(at: now, every: Self.accessInterval) { pipeline.recordAccess(entry) }
+        if pipeline.shouldImprove(entry, at: seconds) { improve(entry, request) }
+        if entry.shouldRecordAccess(at: seconds, every: Self.accessInterval) { pipeline.recordAccess(entry) }
         mapping.answerHit(alias, cached, to: request, at: now, with: &response)
         return true
     }
@@ -312,14 +313,17 @@ final class ImageHandler: Sendable {
     ) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }
         do {
-            if route == .info { return try parser.parseInformation(target: target, at: clock()) }
+            if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
             if let foreign {
                 return try foreign.read(
-                    target, hasBody: hasBody, key: key(of: request), by: parser, at: clock(), dpr: hint
+                    target, hasBody: hasBody, key: key(of: request), by: parser, at: clock().seconds,
+                    dpr: hint
                 ) { acceptClass(of: request) }
             }
-            return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
+            return try parser.parse(target: target, at: clock().seconds, dpr: hint) {
+                acceptClass(of: request)
+            }
         } catch {
             throw PipelineError(error)
         }
@@ -356,8 +360,8 @@ final class ImageHandler: Sendable {
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
         // The failure of a result may have been recorded for its source.
-        let source = failures.remaining(ofSource: request.sourceKey, at: clock())
+        let source = failures.remaining(ofSource: request.sourceKey, at: clock().seconds)
         return memory.scope == .source && !request.shrinksLarge
-            ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source
+            ? source : failures.remaining(of: request.resultKey, at: clock().seconds) ?? source
     }
 }

@@ -5,6 +5,7 @@ import Freshness
 internal import HTTPServer
 import Imaging
 import Pipeline
+import Primitives
 import Request
 
 /// The fields of an image's answer that are the same for all its requests: of the 200, and of the 304.
@@ -33,7 +34,9 @@ struct ImageHeads {
         let isDateStrong = image.description.kind == .original
         let validators = Validators(image.description.contentHash, record, mayDateBeStrong: isDateStrong)
         // The result began with the age of its source.
-        let mostAge = shortLifetime.map { record.currentAge(at: image.description.storedAt) + $0 }
+        let mostAge = shortLifetime.map {
+            record.currentAge(at: WallTime(seconds: image.description.storedAt)) + $0
+        }
         self.init(
             record, as: image.description.format, validators, request, sharing, isTagged: image.isTagged,
             size: (image.description.width, image.description.height), atMost: mostAge)

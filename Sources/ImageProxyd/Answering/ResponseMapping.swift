@@ -6,6 +6,7 @@ import Freshness
 internal import HTTPServer
 import Observability
 import Pipeline
+import Primitives
 import Request
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
@@ -16,11 +17,11 @@ struct ResponseMapping: Sendable {
 
     /// Hot path: the answer to a memory hit.
     func answerHit(
-        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, to request: HTTPRequest, at now: Int64,
+        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, to request: HTTPRequest, at now: WallTime,
         with response: inout HTTPResponse
     ) {
         let entry = cached.entry
-        answer(request, entry.body, alias.validators, at: now, with: &response)
+        answer(request, entry.body, alias.validators, at: now.seconds, with: &response)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
@@ -47,10 +48,10 @@ struct ResponseMapping: Sendable {
 
     /// The answer of the cold path.
     func response(
-        _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
+        _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: WallTime
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
-        answer(request, image.body, heads.validators, at: now, with: &response)
+        answer(request, image.body, heads.validators, at: now.seconds, with: &response)
         switch response.status {
         case .ok, .partialContent:
             response.prepared = heads.full
@@ -85,7 +86,7 @@ struct ResponseMapping: Sendable {
     /// or conditions.
     /// - Parameter problem: the answer to a failure that occurs before anything has been sent.
     func response(
-        _ image: StreamingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64,
+        _ image: StreamingImage, _ heads: ImageHeads, request: HTTPRequest, at now: WallTime,
         orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
@@ -107,7 +108,7 @@ struct ResponseMapping: Sendable {
     /// Text that is made of facts about a picture, for each answer: with the entity tag of its bytes.
     func text(
         _ text: [UInt8], type: String, _ image: ImageResponse, _ imageRequest: ImageRequest,
-        for request: HTTPRequest, at now: Int64
+        for request: HTTPRequest, at now: WallTime
     ) -> HTTPResponse {
         var lines = HTTPFields(reserving: 256)
         let age = image.record.currentAge(at: now)
@@ -122,7 +123,7 @@ struct ResponseMapping: Sendable {
         let validators = Validators(tagging: text)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         var response = HTTPResponse(status: .ok)
-        answer(request, .bytes(text), validators, at: now, with: &response)
+        answer(request, .bytes(text), validators, at: now.seconds, with: &response)
         // Its own fields: a problem document.
         if response.status.code == 412 { return response }
         response.prepared = PreparedFields(lines)

@@ -25,7 +25,7 @@ struct SrcsetHandler: Sendable {
     let limit: ClientLimit
     let sharing: SharingPolicy
     let tracing: RequestTracing
-    let clock: @Sendable () -> Int64
+    let clock: @Sendable () -> WallTime
 
     /// The maximum number of widths.
     static let maxWidths = 16
@@ -163,14 +163,14 @@ struct SrcsetHandler: Sendable {
             isSigned: isSigned && key != nil,
             information: try parser.parseInformation(
                 translated: QueryString(items: [QueryString.Item(name: source, value: values[source] ?? "")]),
-                isSigned: isSigned, at: clock()),
+                isSigned: isSigned, at: clock().seconds),
             placeholder: try parse(
                 "\(named)&transform=resize:\(side)x\(side)&format=webp&quality=40&metadata=none&animate=first",
                 isSigned))
     }
 
     private func parse(_ query: String, _ isSigned: Bool) throws(ImageRequestError) -> ImageRequest {
-        try parser.parse(query: Array(query.utf8), isSigned: isSigned, at: clock()) { AcceptClass() }
+        try parser.parse(query: Array(query.utf8), isSigned: isSigned, at: clock().seconds) { AcceptClass() }
     }
 
     /// The widths of a list such as `320,640`, in order, each once.

@@ -3,6 +3,7 @@
 import Bodies
 import Freshness
 internal import HTTPServer
+import Primitives
 
 /// The validators of a representation (RFC 9110 §8.8), prepared once for all conditional requests.
 struct Validators: Sendable {
@@ -25,7 +26,8 @@ struct Validators: Sendable {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
         lastModified = record.modified?.seconds
         isLastModifiedStrong =
-            mayDateBeStrong && lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
+            mayDateBeStrong
+            && lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
     }
 
     /// Those of a text that is made for each answer: only its bytes say whether it has changed.

@@ -19,7 +19,7 @@ struct PrefetchMaker: Sendable {
     ) throws(ImageRequestError) -> ImageRequest {
         let items = [QueryString.Item(name: "url", value: url)] + variant.parameters
         return try parser.parse(
-            translated: QueryString(items: items), isSigned: isSigned, at: pipeline.clock()
+            translated: QueryString(items: items), isSigned: isSigned, at: pipeline.clock().seconds
         ) {
             unsafe Array(variant.accept.utf8).withUnsafeBytes { bytes in
                 unsafe AcceptClass(accept: bytes, candidates: automatic)

@@ -59,7 +59,7 @@ extension DiskCache {
             return SourceRecord(
                 key: source, keyText: sourceText, contentHash: found.sourceHash,
                 byteCount: kind == .original ? hit.body.count : 0, format: found.format,
-                responseTime: found.storedAt, freshnessLifetime: Self.century,
+                responseTime: WallTime(seconds: found.storedAt), freshnessLifetime: Self.century,
                 directives: [.explicitLifetime, .inReadOnlyFolder])
         }
         return nil

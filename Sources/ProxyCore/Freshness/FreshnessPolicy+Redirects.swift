@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension FreshnessPolicy {
     /// Restricts the reuse of a final response by that of a redirect on the way to it.
     ///
@@ -17,9 +19,10 @@ extension FreshnessPolicy {
         if !own.isEmpty, !own.contains(.immutable) { verdict.directives.remove(.immutable) }
         guard own.contains(.explicitLifetime) else { return }
         let forBrowsers = control.maxAge ?? Self.untilExpires(redirect)
-        let age = Self.initialAge(redirect)
+        // Whole seconds, as lifetimes are: `max-age` must not depend on how long the transfer took.
+        let (initialAge, age) = (Int64(verdict.initialAge.seconds), Int64(Self.initialAge(redirect).seconds))
         func bound(_ lifetime: Int64, by seconds: Int64?) -> Int64 {
-            bounded(min(lifetime, verdict.initialAge + max(0, (seconds ?? 0) - age)))
+            bounded(min(lifetime, initialAge + max(0, (seconds ?? 0) - age)))
         }
         if control.sharedMaxAge != nil || verdict.browserLifetime != nil {
             verdict.browserLifetime = bound(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 extension FreshnessPolicy {
     /// Whether a stored response may be used without a request to the origin.
@@ -15,8 +15,8 @@ extension FreshnessPolicy {
         case forbidden
     }
 
-    /// Decides on a stored response at `now`, in seconds since 1970 (RFC 9111 §4.2, §5.2.1).
-    package func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
+    /// Decides on a stored response at `now` (RFC 9111 §4.2, §5.2.1).
+    package func reuse(of record: SourceRecord, at now: WallTime, for client: RequestDirectives) -> Reuse {
         guard !client.noCache, !client.refreshesCached,
             record.directives.isDisjoint(with: [.noCache, .purged]), !record.isOfTheFuture(at: now)
         else {
@@ -42,14 +42,15 @@ extension FreshnessPolicy {
 
     /// Hot path: whether a stale response may be served while it is revalidated, to a client without
     /// directives.
-    package func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
+    package func mayServeWhileRevalidating(_ record: SourceRecord, at now: WallTime) -> Bool {
         !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
             && !record.isOfTheFuture(at: now)
     }
 
     /// Whether a stored response may be served in place of an error (RFC 5861 §4).
-    package func mayServeOnError(_ record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Bool
-    {
+    package func mayServeOnError(
+        _ record: SourceRecord, at now: WallTime, for client: RequestDirectives
+    ) -> Bool {
         guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .purged]) else { return false }
         let staleness = record.staleness(at: now)
         guard staleness >= 0 || record.isOfTheFuture(at: now) else { return true }
@@ -66,7 +67,7 @@ extension FreshnessPolicy {
         let verdict = verdict(on: head)
         guard verdict.directives.isDisjoint(with: [.noStore, .isPrivate, .noCache]) else { return 0 }
         guard verdict.directives.contains(.explicitLifetime) else { return nil }
-        return max(0, verdict.freshnessLifetime - verdict.initialAge)
+        return max(0, verdict.freshnessLifetime - Int64(verdict.initialAge.seconds))
     }
 
     /// The origin's window; the configured one only if the origin says nothing about freshness at all.

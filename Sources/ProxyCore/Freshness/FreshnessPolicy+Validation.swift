@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension FreshnessPolicy {
     /// Whether a 304 confirms the stored response (RFC 9111 §4.3.4).
     ///
@@ -13,7 +15,8 @@ extension FreshnessPolicy {
         guard let modified = head.values(of: "last-modified").first else { return true }
         guard let stored = record.lastModified else { return record.entityTag != nil }
         return modified == stored
-            || HTTPDate(modified, now: head.responseTime) == HTTPDate(stored, now: head.responseTime)
+            || HTTPDate(modified, now: head.responseTime.seconds)
+                == HTTPDate(stored, now: head.responseTime.seconds)
     }
 
     private static func opaque(_ tag: String) -> Substring {

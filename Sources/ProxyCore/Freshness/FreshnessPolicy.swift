@@ -15,10 +15,10 @@ package struct FreshnessPolicy: Sendable, Equatable {
         package var freshnessLifetime: Int64
         /// The same for browsers, if `s-maxage` differs.
         package var browserLifetime: Int64?
-        /// Its age in seconds when it was received (corrected_initial_age, RFC 9111 §4.2.3).
-        package var initialAge: Int64
-        /// When it was received, in seconds since 1970.
-        package var responseTime: Int64
+        /// Its age when it was received (corrected_initial_age, RFC 9111 §4.2.3).
+        package var initialAge: TimeSpan
+        /// When it was received.
+        package var responseTime: WallTime
         /// Its directives that are stored.
         package var directives: SourceRecord.Directives
         /// Its entity tag as spelled, if it is valid.
@@ -90,7 +90,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
             lastModified: control.restrictedFields.contains("last-modified") ? nil : Self.lastModified(head),
             staleWhileRevalidate: isOrigins ? control.staleWhileRevalidate : nil,
             staleIfError: isOrigins ? control.staleIfError : nil,
-            statedDate: made == head.responseTime - age ? nil : made,
+            statedDate: made == (head.responseTime - age).seconds ? nil : made,
             status: head.status,
             reuseFields: Self.reuseFields(head, control))
     }
@@ -104,7 +104,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
     ) -> SourceRecord {
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
-            responseTime: 0, freshnessLifetime: 0)
+            responseTime: WallTime(seconds: 0), freshnessLifetime: 0)
         Self.apply(
             known ?? verdict(on: head, after: redirects, isAuthorized: isAuthorized), to: &record)
         return record
@@ -164,7 +164,9 @@ package struct FreshnessPolicy: Sendable, Equatable {
     private static func expires(_ head: OriginHead) -> String? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }
-        guard values.count == 1, let date = HTTPDate(value, now: head.responseTime) else { return "0" }
+        guard values.count == 1, let date = HTTPDate(value, now: head.responseTime.seconds) else {
+            return "0"
+        }
         return date.description
     }
 
@@ -200,7 +202,9 @@ package struct FreshnessPolicy: Sendable, Equatable {
     static func untilExpires(_ head: OriginHead) -> Int64? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }
-        guard values.count == 1, let expires = HTTPDate(value, now: head.responseTime) else { return 0 }
+        guard values.count == 1, let expires = HTTPDate(value, now: head.responseTime.seconds) else {
+            return 0
+        }
         return max(0, expires.seconds - generation(head))
     }
 
@@ -216,7 +220,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
     private func heuristic(_ head: OriginHead) -> Int64? {
         let rule = configuration.heuristic
         guard rule.factor > 0, let value = head.values(of: "last-modified").first,
-            let modified = HTTPDate(value, now: head.responseTime)
+            let modified = HTTPDate(value, now: head.responseTime.seconds)
         else { return nil }
         let age = Self.generation(head) - modified.seconds
         guard age > 0 else { return nil }
@@ -227,16 +231,16 @@ package struct FreshnessPolicy: Sendable, Equatable {
     // MARK: - Age (RFC 9111 §4.2.3)
 
     /// The larger of the apparent age and the corrected `Age`.
-    static func initialAge(_ head: OriginHead) -> Int64 {
-        let delay = max(0, head.delay ?? head.responseTime - head.requestTime)
+    static func initialAge(_ head: OriginHead) -> TimeSpan {
+        let delay = head.delay ?? head.responseTime.elapsed(since: head.requestTime)
         let made = generation(head)
-        var apparent = max(0, head.responseTime - made)
-        // Made after the request: no older than the response delay, though the clock's second may have ended
-        // meanwhile.
-        if made >= head.requestTime { apparent = min(apparent, delay) }
+        var apparent = head.responseTime.elapsed(since: WallTime(seconds: made))
+        // Made after the request: no older than the response delay. A Date has no milliseconds, and so seems to be up to a
+        // second earlier.
+        if made >= head.requestTime.seconds { apparent = min(apparent, delay) }
         // Of several Age values the first counts (RFC 9111 §5.1); an invalid one is dropped.
         let declared = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
-        return max(apparent, declared + delay)
+        return max(apparent, .milliseconds(Int(declared) * 1_000 + delay.milliseconds))
     }
 
     private static func firstMember(_ value: String) -> String {
@@ -245,8 +249,8 @@ package struct FreshnessPolicy: Sendable, Equatable {
 
     /// `Date`, or the response time if it is missing or invalid (RFC 9110 §6.6.1).
     static func generation(_ head: OriginHead) -> Int64 {
-        head.values(of: "date").first.flatMap { HTTPDate($0, now: head.responseTime) }?.seconds
-            ?? head.responseTime
+        head.values(of: "date").first.flatMap { HTTPDate($0, now: head.responseTime.seconds) }?.seconds
+            ?? head.responseTime.seconds
     }
 
     // MARK: - Directives and validators
@@ -311,6 +315,6 @@ package struct FreshnessPolicy: Sendable, Equatable {
         guard let value = head.values(of: "last-modified").first, value.utf8.count <= maxDateBytes else {
             return nil
         }
-        return HTTPDate(value, now: head.responseTime) == nil ? nil : value
+        return HTTPDate(value, now: head.responseTime.seconds) == nil ? nil : value
     }
 }

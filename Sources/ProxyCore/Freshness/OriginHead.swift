@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// A field line of a request to an origin, or of its response.
 package struct HeaderField: Sendable, Hashable, Codable {
     /// The field's name.
@@ -22,19 +24,17 @@ package struct OriginHead: Sendable, Hashable {
     package var fields: [HeaderField]
     /// The declared length of the body; nil with a content coding.
     package var contentLength: Int?
-    /// When the request was sent, in seconds since 1970 (RFC 9111 §4.2.3, request_time).
-    package var requestTime: Int64
-    /// When the head was complete, in seconds since 1970 (response_time).
-    package var responseTime: Int64
-    /// Whole seconds between the two by a clock that is never set (response_delay); nil where the two alone are known.
-    ///
-    /// Their difference is a second more where one ends on the way.
-    package var delay: Int64?
+    /// When the request was sent (RFC 9111 §4.2.3, request_time).
+    package var requestTime: WallTime
+    /// When the head was complete (response_time).
+    package var responseTime: WallTime
+    /// The time between the two by a clock that is never set (response_delay); nil where the two alone are known.
+    package var delay: TimeSpan?
 
     /// Creates a head from its parts.
     package init(
-        status: Int, fields: [HeaderField], contentLength: Int?, requestTime: Int64,
-        responseTime: Int64, delay: Int64? = nil
+        status: Int, fields: [HeaderField], contentLength: Int?, requestTime: WallTime,
+        responseTime: WallTime, delay: TimeSpan? = nil
     ) {
         self.delay = delay
         self.status = status

@@ -7,7 +7,7 @@ package import Primitives
 /// The facts about a source: freshness, validators, content. Outlives the source's body, and is shared by all
 /// its results.
 ///
-/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were
+/// Freshness belongs here alone: results only name the content hash they were
 /// made from.
 package struct SourceRecord: Sendable, Hashable {
     /// The source's key.
@@ -25,9 +25,9 @@ package struct SourceRecord: Sendable, Hashable {
     /// The origin's `Last-Modified` as it spelled it.
     package var lastModified: String?
     /// When the stored response was received or last revalidated (response_time of RFC 9111 §4.2.3).
-    package var responseTime: Int64
-    /// Its corrected initial age in seconds at that time (RFC 9111 §4.2.3).
-    package var initialAge: Int64
+    package var responseTime: WallTime
+    /// Its corrected initial age at that time (RFC 9111 §4.2.3).
+    package var initialAge: TimeSpan
     /// Its freshness lifetime in seconds, within the configured bounds (RFC 9111 §4.2.1).
     package var freshnessLifetime: Int64
     /// The origin's directives that are passed on or apply here.
@@ -108,8 +108,9 @@ package struct SourceRecord: Sendable, Hashable {
     /// Creates a record from its members.
     package init(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
-        entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
-        freshnessLifetime: Int64, directives: Directives = [], staleWhileRevalidate: Int64? = nil,
+        entityTag: String? = nil, lastModified: String? = nil, responseTime: WallTime,
+        initialAge: TimeSpan = .zero, freshnessLifetime: Int64, directives: Directives = [],
+        staleWhileRevalidate: Int64? = nil,
         staleIfError: Int64? = nil
     ) {
         self.key = key
@@ -133,38 +134,50 @@ package struct SourceRecord: Sendable, Hashable {
         return keyText.utf8.count + fields + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0)
     }
 
-    /// The response's current age in seconds (RFC 9111 §4.2.3).
-    package func currentAge(at now: Int64) -> Int64 {
-        initialAge + max(0, now - responseTime)
+    /// Hot path: the response's current age in whole seconds (RFC 9111 §4.2.3), rounded down from milliseconds.
+    package func currentAge(at now: WallTime) -> Int64 {
+        Int64((initialAge.milliseconds + now.elapsed(since: responseTime).milliseconds) / 1_000)
+    }
+
+    /// The record for another machine, whose clock may differ, and the whole seconds since the response was received.
+    ///
+    /// The milliseconds beyond them are a part of its initial age, so that they are not lost.
+    package func forOthers(at now: WallTime) -> (record: SourceRecord, age: Int64) {
+        let elapsed = now.elapsed(since: responseTime)
+        var record = self
+        record.initialAge = .milliseconds(initialAge.milliseconds + elapsed.milliseconds % 1_000)
+        return (record, Int64(elapsed.seconds))
     }
 
     /// The value of `Last-Modified` in answers: the origin's, whatever its form (RFC 9110 §5.6.7), but not
     /// later than its answer (§8.8.2.1).
     package var modified: HTTPDate? {
-        guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime) }) else { return nil }
-        return min(date, HTTPDate(seconds: responseTime))
+        guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime.seconds) }) else {
+            return nil
+        }
+        return min(date, HTTPDate(seconds: responseTime.seconds))
     }
 
     /// When the origin made the response, or revalidated it, in seconds since 1970: the `Date` of answers.
     ///
     /// The origin's own `Date` (RFC 9110 §6.6.1), which also decides which of two responses is the later one
     /// (RFC 9111 §4): the transfer of a response makes it older, but its generation no earlier.
-    package var generationTime: Int64 { statedDate ?? responseTime - initialAge }
+    package var generationTime: Int64 { statedDate ?? (responseTime - initialAge).seconds }
 
     /// Whether the response may be reused without revalidation (RFC 9111 §4.2).
-    package func isFresh(at now: Int64) -> Bool {
+    package func isFresh(at now: WallTime) -> Bool {
         directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
             && !isOfTheFuture(at: now)
     }
 
     /// Whether it was received later than now: the clock was ahead then, and its age is unknown.
-    package func isOfTheFuture(at now: Int64) -> Bool { now < responseTime - Self.slack }
+    package func isOfTheFuture(at now: WallTime) -> Bool { now < responseTime - Self.slack }
 
-    /// By how much a clock may be set back without effect, in seconds.
-    private static var slack: Int64 { 2 }
+    /// By how much a clock may be set back without effect.
+    private static var slack: TimeSpan { .seconds(2) }
 
     /// Seconds since the end of its lifetime; negative before it.
-    package func staleness(at now: Int64) -> Int64 {
+    package func staleness(at now: WallTime) -> Int64 {
         currentAge(at: now) - freshnessLifetime
     }
 }

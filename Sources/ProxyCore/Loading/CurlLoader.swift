@@ -28,22 +28,23 @@ package final class CurlLoader: ImageLoading {
     private let keys: AWSKeyProviders
     private let thread = LoaderThread()
     private let lastJob = Atomic<UInt64>(0)
-    private let clock: @Sendable () -> Int64
+    private let clocks: LoaderClocks
 
     /// Starts the loader's thread.
     ///
     /// - Parameters:
     ///   - redirectPolicy: whether a redirect's target is allowed as a source; called on the loader's thread,
     ///     must not block.
-    ///   - clock: the time in seconds since 1970; the system's by default.
+    ///   - clocks: those of the system by default.
     package init(
         configuration: FetchConfiguration, addresses: AddressPolicy,
-        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
+        clocks: LoaderClocks = LoaderClocks(),
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
     ) throws(SetupError) {
-        self.clock = clock
-        keys = AWSKeyProviders(proxy: configuration.proxy, counters: counters, clock: clock)
-        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
+        self.clocks = clocks
+        keys = AWSKeyProviders(
+            proxy: configuration.proxy, counters: counters, clock: { clocks.wall().seconds })
+        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clocks: clocks)
         guard let set = CurlHandleSet(idleConnections: settings.idleConnections) else {
             throw .libraryUnavailable
         }
@@ -119,7 +120,7 @@ package final class CurlLoader: ImageLoading {
     package func adopt(
         _ configuration: FetchConfiguration, addresses: AddressPolicy
     ) throws(SetupError) {
-        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
+        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clocks: clocks)
         counters.bound(by: configuration)
         inbox.resize(maxStarts: settings.maxStarts)
         // Ignored if the loader has stopped: then no fetch begins.

@@ -129,7 +129,7 @@ package final class FileLoader: ImageLoading {
         let tag = "\"\(facts.st_ino)-\(facts.st_size)-\(seconds).\(facts.st_mtim.tv_nsec)\""
         let modified = HTTPDate(seconds: seconds).description
         let isSame = request.ifNoneMatch.map { $0 == tag } ?? (request.ifModifiedSince == modified)
-        let now = Int64(time(nil))
+        let now = SystemTime.now()
         return OriginHead(
             status: isSame ? 304 : 200,
             fields: [

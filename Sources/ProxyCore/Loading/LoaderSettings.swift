@@ -10,16 +10,16 @@ struct LoaderSettings: Sendable {
     let addresses: AddressPolicy
     /// The fields for origins.
     let fields: RequestFields
-    /// Returns the time in seconds since 1970, from which a response's age is computed.
-    let clock: @Sendable () -> Int64
+    /// The clocks by which a response's age is computed.
+    let clocks: LoaderClocks
 
     /// Checks the configured fields.
     init(
-        configuration: FetchConfiguration, addresses: AddressPolicy, clock: @escaping @Sendable () -> Int64
+        configuration: FetchConfiguration, addresses: AddressPolicy, clocks: LoaderClocks
     ) throws(CurlLoader.SetupError) {
         self.configuration = configuration
         self.addresses = addresses
-        self.clock = clock
+        self.clocks = clocks
         fields = try RequestFields(configuration: configuration)
     }
 

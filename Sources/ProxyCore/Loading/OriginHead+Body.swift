@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Freshness
+import Primitives
 
 extension OriginHead {
     /// The declared length of the body as it will be delivered.
@@ -39,6 +40,8 @@ extension OriginHead {
     var retryAfter: Int? {
         guard let value = values(of: "retry-after").first else { return nil }
         if let seconds = CacheControl.seconds(value) { return Int(seconds) }
-        return HTTPDate(value, now: responseTime).map { Int(max(0, $0.seconds - responseTime)) }
+        return HTTPDate(value, now: responseTime.seconds).map {
+            Int(max(0, $0.seconds - responseTime.seconds))
+        }
     }
 }

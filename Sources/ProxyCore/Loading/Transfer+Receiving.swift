@@ -61,9 +61,8 @@ extension Transfer {
         hop.connectionFault = fault(of: ends)
         guard hop.connectionFault == nil else { return false }
         handle?.noteSession()
-        let now = ContinuousClock.now
-        (hop.requestTime, hop.requestInstant) = (rules.wallClock(), now)
-        clock?.requestSent(at: now)
+        (hop.requestTime, hop.requestInstant) = (rules.clocks.wall(), rules.clocks.monotonic())
+        clock?.requestSent(at: .now)
         return true
     }
 
@@ -209,8 +208,8 @@ extension Transfer {
         let head = OriginHead(
             status: status, fields: hop.head.fields,
             contentLength: OriginHead.contentLength(in: hop.head.fields),
-            requestTime: hop.requestTime, responseTime: rules.wallClock(),
-            delay: hop.requestInstant.map { $0.duration(to: .now).components.seconds })
+            requestTime: hop.requestTime, responseTime: rules.clocks.wall(),
+            delay: hop.requestInstant.map(rules.clocks.delay(since:)))
         let rule = job.request.rule
         switch status {
         // A service says by its status what became of a command, and why in the body.

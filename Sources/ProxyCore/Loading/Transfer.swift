@@ -36,13 +36,13 @@ final class Transfer {
         let addresses: AddressPolicy
         /// The running name look-ups.
         let lookUps: NameLookUps
-        /// Returns the time in seconds since 1970.
-        let wallClock: @Sendable () -> Int64
+        /// The clocks by which a response's age is computed.
+        let clocks: LoaderClocks
 
         init(_ settings: LoaderSettings, lookUps: NameLookUps) {
             configuration = settings.configuration
             addresses = settings.addresses
-            wallClock = settings.clock
+            clocks = settings.clocks
             self.lookUps = lookUps
         }
 
@@ -126,8 +126,8 @@ final class Transfer {
         var content: ContentDecoder?
         /// Decodes the body if the rule says that it is base64.
         var decoder: Base64?
-        /// When the request was sent, in seconds since 1970.
-        var requestTime: Int64 = 0
+        /// When the request was sent.
+        var requestTime = WallTime(seconds: 0)
         /// The same by a clock that is never set.
         var requestInstant: ContinuousClock.Instant?
         /// Whether an address was refused.

@@ -22,7 +22,9 @@ extension ImageJob {
     func fetch(validating record: SourceRecord? = nil) async throws(PipelineError) -> Source {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
-        if !isPrivate, !client.retryFailed, let failure = failures.failure(ofSourceOf: request, at: now) {
+        if !isPrivate, !client.retryFailed,
+            let failure = failures.failure(ofSourceOf: request, at: now.seconds)
+        {
             FetchContext.current.forwarding?.note(.remembered)
             throw failure
         }
@@ -96,7 +98,8 @@ extension ImageJob {
         let part = FetchContext.current.trace?.begin("fetch", .client)
         var question = try originRequest(validating: record, part)
         question.urgency = fetch.urgency
-        let pass = try failures.hosts.admit(question.url.origin, for: FetchContext.current.client, at: now)
+        let pass = try failures.hosts.admit(
+            question.url.origin, for: FetchContext.current.client, at: now.seconds)
         let start = ContinuousClock.now
         let received: Source?
         var summary = LoadSummary()
@@ -106,7 +109,7 @@ extension ImageJob {
             } else {
                 summary = try await pipeline.loader.load(question, into: fetch)
             }
-            failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now)
+            failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
             metrics.count(
                 summary, isNotModified: fetch.received.head?.status == 304, took: start.microsecondsUntilNow)
             part?.end(summary, status: fetch.received.head?.status, of: question.url)
@@ -115,7 +118,7 @@ extension ImageJob {
             fetch.fail(error)
             let failure = PipelineError(
                 error, at: fetch.hop(from: question.url, of: request.source, after: error))
-            failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now)
+            failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now.seconds)
             metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
             part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
             await remember(
@@ -218,7 +221,7 @@ extension ImageJob {
         return await tiers.store(
             original.content, at: original.place, as: record, replacing: stale,
             receivedAt: fetch.received.receivedAt,
-            keeping: keeping, token: fetch.token, now: now)
+            keeping: keeping, token: fetch.token, now: now.seconds)
     }
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to store it.
@@ -255,7 +258,7 @@ extension ImageJob {
         _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
     ) async {
         guard !isPrivate, (token ?? self.token).isValid else { return }
-        failures.remember(failure, of: request, atMost: seconds, at: now)
+        failures.remember(failure, of: request, atMost: seconds, at: now.seconds)
         // An origin may have said so because of the proxies that a client names; a refresh names none.
         guard failure.isNotFound, FetchContext.current.history == nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)

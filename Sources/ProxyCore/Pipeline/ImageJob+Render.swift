@@ -17,9 +17,9 @@ extension ImageJob {
     func refuseFailed() throws(PipelineError) {
         guard !client.retryFailed else { return }
         let known =
-            failures.failure(of: request.resultKey, at: now)
+            failures.failure(of: request.resultKey, at: now.seconds)
             // That it can't be fetched now forbids nothing that needs no fetch.
-            ?? failures.failure(ofSourceOf: request, at: now).flatMap { $0.isOfDecoding ? $0 : nil }
+            ?? failures.failure(ofSourceOf: request, at: now.seconds).flatMap { $0.isOfDecoding ? $0 : nil }
         guard let known else { return }
         FetchContext.current.forwarding?.note(.remembered)
         throw known
@@ -134,7 +134,7 @@ extension ImageJob {
             kind: kind, key: request.resultKey, keyText: request.resultKeyText, sourceKey: request.sourceKey,
             sourceHash: source.record.contentHash, contentHash: ContentHash(of: bytes),
             format: rendition.format,
-            width: rendition.width, height: rendition.height, storedAt: now)
+            width: rendition.width, height: rendition.height, storedAt: now.seconds)
         description.stage = pipeline.stage(of: rendition, by: plan)
         var response = ImageResponse(
             description: description, record: source.record, body: .bytes(bytes),
@@ -158,7 +158,7 @@ extension ImageJob {
         let description = EntryDescription(
             kind: .original, key: request.resultKey, keyText: request.resultKeyText,
             sourceKey: request.sourceKey, sourceHash: record.contentHash, contentHash: record.contentHash,
-            format: record.format, storedAt: now)
+            format: record.format, storedAt: now.seconds)
         var response = ImageResponse(
             description: description, record: record, body: source.body ?? .bytes([]),
             provenance: source.provenance)
@@ -227,7 +227,7 @@ extension ImageJob {
             EntryDescription(
                 kind: .intermediate, key: key.key, keyText: key.text, sourceKey: request.sourceKey,
                 sourceHash: record.contentHash, contentHash: record.contentHash, format: written.format,
-                width: size.width, height: size.height, storedAt: now),
+                width: size.width, height: size.height, storedAt: now.seconds),
             byteCount: written.byteCount, token: token)
     }
 }

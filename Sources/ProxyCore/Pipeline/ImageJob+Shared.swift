@@ -28,7 +28,8 @@ extension ImageJob {
             await shared.lookUp(subject, withResult: request.plan != nil)
         }
         guard let record = found, request.accepts(record),
-            known.map({ $0.responseTime < record.responseTime }) ?? true
+            // Whole seconds, as the store's ages are.
+            known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
         shared.noteFound(subject.source)
         await tiers.save(record, receivedAt: .now, keeping: keeping, token: token)
@@ -83,7 +84,7 @@ extension ImageJob {
             entry = await result(of: subject, madeFrom: hash)
         }
         guard var found = entry else { return nil }
-        found.description.storedAt = now
+        found.description.storedAt = now.seconds
         tiers.shared?.noteFound(subject.result)
         await tiers.store(shared: found, of: source.record, keeping: keeping, token: token)
         var response = ImageResponse(

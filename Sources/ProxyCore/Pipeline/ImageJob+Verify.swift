@@ -16,14 +16,15 @@ extension ImageJob {
     /// fails, too, the source is refused to others.
     func verify(_ source: Source, after failure: PipelineError) {
         guard failure.needsVerification, token.isValid, let body = source.body,
-            failures.beginVerification(of: request.sourceKey, at: now)
+            failures.beginVerification(of: request.sourceKey, at: now.seconds)
         else { return }
         Task {
             let verdict = await verdict(on: body)
             // The bytes that failed may be gone by now.
             let isCurrent = token.isValid
             failures.endVerification(
-                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown, at: now)
+                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown,
+                at: now.seconds)
         }
     }
 

@@ -74,7 +74,7 @@ struct ImageJob: Sendable {
     var failures: FailureMemory { pipeline.failures }
     var freshness: FreshnessPolicy { pipeline.freshness }
     var metrics: Metrics { pipeline.metrics }
-    var now: Int64 { pipeline.clock() }
+    var now: WallTime { pipeline.clock() }
 
     // MARK: - Look up
 
@@ -88,7 +88,8 @@ struct ImageJob: Sendable {
 
     private func hit(_ entry: MemoryEntry?) -> ImageResponse? {
         // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
-        guard !isPrivate, let entry, request.accepts(entry.record), entry.description.isUsable(at: now),
+        guard !isPrivate, let entry, request.accepts(entry.record),
+            entry.description.isUsable(at: now.seconds),
             request.plan != nil || request.mayPassThrough && pipeline.mayPass(entry.record)
         else { return nil }
         let provenance: ImageResponse.Provenance
@@ -242,7 +243,8 @@ struct ImageJob: Sendable {
     ) async throws(PipelineError) -> Source {
         // Validators are worth sending only when a 304 would leave something to serve.
         guard isShared || tiers.mayHold(request) else { return try await fetch() }
-        let isRemembered = !client.retryFailed && failures.failure(ofSourceOf: request, at: now) != nil
+        let isRemembered =
+            !client.retryFailed && failures.failure(ofSourceOf: request, at: now.seconds) != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStream.fetch(validating: client.noCache ? nil : record)
@@ -266,7 +268,7 @@ struct ImageJob: Sendable {
         let stored = try await FetchContext.traced("cache result") { () async throws(PipelineError) in
             try await tiers.result(for: request, hash: source.record.contentHash)
         }
-        guard let found = stored, found.description.isUsable(at: now) else {
+        guard let found = stored, found.description.isUsable(at: now.seconds) else {
             if let shared = await sharedResult(of: source) { return shared }
             return try await derivedResult(of: source)
         }

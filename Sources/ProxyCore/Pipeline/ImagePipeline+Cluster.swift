@@ -38,9 +38,8 @@ extension ImagePipeline {
         if description.kind == .original {
             (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText)
         }
-        return HomeAnswer(
-            record: image.record, age: max(0, clock() - image.record.responseTime),
-            entry: PortableEntry(description, body: bytes))
+        let (record, age) = image.record.forOthers(at: clock())
+        return HomeAnswer(record: record, age: age, entry: PortableEntry(description, body: bytes))
     }
 
     /// Does here what another node was asked to purge.

@@ -113,8 +113,8 @@ extension ImagePipeline {
         facts.record = await tiers.record(for: request)
         facts.reuse = facts.record.map { freshness.reuse(of: $0, at: now, for: job.client) }
         facts.stored = await stored(request, facts.record)
-        facts.failures = failures.explained(request, at: now)
-        facts.originFailure = facts.target.flatMap { failures.hosts.refusal(of: $0.origin, at: now) }
+        facts.failures = failures.explained(request, at: now.seconds)
+        facts.originFailure = facts.target.flatMap { failures.hosts.refusal(of: $0.origin, at: now.seconds) }
         facts.running.image = tasks.progress(of: job.key) != nil
         facts.running.fetch = [false, true].contains {
             fetches.progress(of: job.fetchKey(isConditional: $0)) != nil
@@ -166,9 +166,9 @@ extension ImagePipeline {
     }
 
     private func isResult(
-        _ stored: ImageExplanation.Stored, of request: ImageRequest, at now: Int64
+        _ stored: ImageExplanation.Stored, of request: ImageRequest, at now: WallTime
     ) -> Bool {
-        stored.isCurrent && stored.description.isUsable(at: now)
+        stored.isCurrent && stored.description.isUsable(at: now.seconds)
             && (request.plan == nil || stored.description.kind.isResult)
     }
 

@@ -43,7 +43,7 @@ extension ImagePipeline {
 
     private func improve(_ request: ImageRequest, for client: ClientID?) {
         let request = request.plan == nil ? request.made(by: configuration.rasterPlan) : request
-        let now = clock()
+        let now = clock().seconds
         let (isWaiting, next) = improvements.withLock { queue in
             (queue.add(request, for: client), queue.begin(at: now))
         }
@@ -70,7 +70,7 @@ extension ImagePipeline {
         while let item = next {
             let outcome = await ImageJob(self, item.request).improve()
             metrics.transformImprovements.increment(outcome)
-            let now = clock()
+            let now = clock().seconds
             next = improvements.withLock { queue in
                 queue.end(item, wasInterrupted: outcome == .interrupted, at: now)
                 return queue.begin(at: now)

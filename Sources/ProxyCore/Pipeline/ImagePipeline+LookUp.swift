@@ -2,6 +2,7 @@
 
 import Cache
 import Freshness
+import Primitives
 package import Request
 
 /// The result of a look-up in the disk tier that must not wait.
@@ -62,7 +63,7 @@ extension ImagePipeline {
     /// The answer from a hit, if its own record says that it is fresh; counted.
     private func freshAnswer(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
         let now = clock()
-        guard let record = hit.record, hit.description.isUsable(at: now), request.accepts(record),
+        guard let record = hit.record, hit.description.isUsable(at: now.seconds), request.accepts(record),
             request.plan != nil || mayPass(record),
             freshness.reuse(of: record, at: now, for: .none) == .fresh
         else { return nil }

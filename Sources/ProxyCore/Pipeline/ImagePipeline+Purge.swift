@@ -80,7 +80,7 @@ extension ImagePipeline {
             detach { _, _ in true }
             defer { detach { _, _ in true } }
             counts = try await tiers.purge(prefix: prefix, in: which)
-            counts.failures = failures.clear(prefix: prefix, at: clock())
+            counts.failures = failures.clear(prefix: prefix, at: clock().seconds)
         case .everything:
             detach { _, _ in true }
             defer { detach { _, _ in true } }
@@ -126,15 +126,15 @@ extension ImagePipeline {
     }
 
     /// The number of failures that are remembered.
-    package var failureCount: Int { failures.counts(at: clock()).remembered.values.reduce(0, +) }
+    package var failureCount: Int { failures.counts(at: clock().seconds).remembered.values.reduce(0, +) }
 
     /// Failures that are remembered of a source and its results, or all of them.
     package func failed(of url: SourceURL?, limit: Int) -> [FailedURLs<PipelineError>.Remembered] {
-        failures.list(source: url.map(key(of:)), limit: limit, at: clock())
+        failures.list(source: url.map(key(of:)), limit: limit, at: clock().seconds)
     }
 
     /// Origins that are left alone now.
-    package var refusedOrigins: [RefusedOrigin] { failures.hosts.refused(at: clock()) }
+    package var refusedOrigins: [RefusedOrigin] { failures.hosts.refused(at: clock().seconds) }
 
     /// Forgets failures; returns how many.
     package func forgetFailures(of url: SourceURL?) -> Int {

@@ -32,13 +32,13 @@ extension ImagePipeline {
     private func beginRefresh(
         of source: CacheKey, work: @escaping @Sendable () async -> Bool
     ) -> Bool {
-        let now = clock()
+        let now = clock().seconds
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
             // All clients get its result: nothing of the request that found the copy stale goes to the origin.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
-            let (now, pause) = (clock(), isRefreshed ? 0 : freshness.refreshBounds.pause)
+            let (now, pause) = (clock().seconds, isRefreshed ? 0 : freshness.refreshBounds.pause)
             refreshes.withLock { $0.end(source, restingFor: pause, at: now) }
         }
         return true

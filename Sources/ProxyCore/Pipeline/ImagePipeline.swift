@@ -25,8 +25,8 @@ package final class ImagePipeline: Sendable {
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
-    /// Returns the time in seconds since 1970.
-    package let clock: @Sendable () -> Int64
+    /// Returns the time.
+    package let clock: @Sendable () -> WallTime
 
     /// Fetches under way, by source; a conditional one may end without a body, so a job that needs one does not join it.
     let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
@@ -86,11 +86,11 @@ package final class ImagePipeline: Sendable {
     /// Creates a pipeline from its parts.
     /// - Parameters:
     ///   - predecessor: the pipeline that this one replaces, with other settings and the same parts; its counts go on.
-    ///   - clock: seconds since 1970.
+    ///   - clock: returns the time.
     package init(
         tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailureMemory,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
-        succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> Int64
+        succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> WallTime
     ) {
         self.tiers = tiers
         self.loader = loader
@@ -127,8 +127,8 @@ package final class ImagePipeline: Sendable {
     /// Hot path: what memory may answer a client that asks nothing special of the cache.
     ///
     /// One shard lock, no suspension, no allocation.
-    package func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
-        guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now),
+    package func cachedEntry(for key: CacheKey, at now: WallTime) -> CachedEntry? {
+        guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now.seconds),
             entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
         else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }

@@ -109,7 +109,7 @@ extension ImagePipeline {
     fileprivate func isStored(_ request: ImageRequest) async -> Bool {
         let now = clock()
         if let entry = tiers.peek(request.resultKey), request.accepts(entry.record),
-            entry.description.isUsable(at: now),
+            entry.description.isUsable(at: now.seconds),
             request.plan != nil || request.mayPassThrough && mayPass(entry.record),
             freshness.reuse(of: entry.record, at: now, for: .none) == .fresh
         {

@@ -3,6 +3,7 @@
 import Bodies
 import Freshness
 import Loading
+import Primitives
 import Request
 package import URLs
 
@@ -39,7 +40,7 @@ package final class Upload: Sendable {
 
     /// The head under which it is received: bytes of this hash never change.
     /// - Parameter isKept: whether what is made of it may be stored.
-    static func head(at now: Int64, isKept: Bool) -> OriginHead {
+    static func head(at now: WallTime, isKept: Bool) -> OriginHead {
         let value = isKept ? "max-age=31536000, immutable" : "no-store"
         return OriginHead(
             status: 200, fields: [HeaderField(name: "cache-control", value: value)], contentLength: nil,

@@ -98,7 +98,7 @@ package final class ClusterHomes: Sendable {
             isAdmitted(subject, found.age)
         else { return nil }
         var record = found.record
-        record.responseTime = SystemTime.seconds() - found.age
+        record.responseTime = SystemTime.now() - .seconds(Int(found.age))
         return (record, found.entry)
     }
 
@@ -221,7 +221,7 @@ package final class ClusterHomes: Sendable {
 package struct HomeAnswer: Sendable {
     /// The record, with the times of the home's clock.
     package var record: SourceRecord
-    /// Seconds since its response was received, by the home's clock.
+    /// Whole seconds since its response was received, by the home's clock (`SourceRecord.forOthers`).
     package var age: Int64
     /// The picture.
     package var entry: PortableEntry

@@ -11,7 +11,7 @@ import Synchronization
 final class SentRecords: Sendable {
     private struct Sent: Equatable {
         let hash: ContentHash
-        let responseTime: Int64
+        let responseTime: WallTime
         let lifetime: Int64
     }
 

@@ -110,7 +110,7 @@ extension SharedTier {
             return nil
         }
         defer { store.uploadBudget.release(2 * bytes.count) }
-        let age = now - description.storedAt
+        let age = now.seconds - description.storedAt
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
@@ -121,8 +121,8 @@ extension SharedTier {
     /// False where the store has the record already.
     private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool
     {
-        guard !records.has(record), let bytes = PortableRecord(record).encoded() else { return false }
-        let age = now - record.responseTime
+        let (portable, age) = record.forOthers(at: now)
+        guard !records.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(
                 ObjectName.record(of: record.key), bytes,

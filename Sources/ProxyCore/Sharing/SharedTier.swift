@@ -6,7 +6,7 @@ package import Freshness
 import Imaging
 package import Loading
 import Origins
-import Primitives
+package import Primitives
 import Synchronization
 
 /// The tier that nodes share: records, originals and results as objects of a bucket, after memory and disk and before the
@@ -24,9 +24,9 @@ package final class SharedTier: Sendable {
     private let breaker = Mutex(StoreBreaker())
     private let reads = Atomic(0)
     private let maxBytes: Int
-    private let clock: @Sendable () -> Int64
-    /// Seconds since 1970 by this machine's clock.
-    var now: Int64 { clock() }
+    private let clock: @Sendable () -> WallTime
+    /// The time by this machine's clock.
+    var now: WallTime { clock() }
     /// Called after each exchange with what it was and how long it took, in nanoseconds.
     private let observe: @Sendable (SharedStatistics.Operation, UInt64) -> Void
 
@@ -36,12 +36,12 @@ package final class SharedTier: Sendable {
     ///   - configuration: the settings.
     ///   - store: the bucket.
     ///   - maxEntryBytes: the length of the largest body.
-    ///   - clock: this machine's time in seconds since 1970.
+    ///   - clock: this machine's time.
     ///   - monotonic: a clock that is never set.
     ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
-        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
+        clock: @escaping @Sendable () -> WallTime = SystemTime.now,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
@@ -115,7 +115,7 @@ package final class SharedTier: Sendable {
             else { return nil }
             var record = found
             // The time in the store by its own clock, and what had passed before by that of the node that stored it.
-            record.responseTime = clock() - object.age - object.ageWhenStored
+            record.responseTime = now - .seconds(Int(object.age + object.ageWhenStored))
             return record
         }
     }
@@ -148,7 +148,7 @@ package final class SharedTier: Sendable {
             var description = entry.description
             (description.key, description.keyText) = (subject.source, subject.sourceText)
             (description.sourceKey, description.sourceHash) = (subject.source, hash)
-            description.storedAt = clock()
+            description.storedAt = now.seconds
             return PortableEntry(description, body: entry.body)
         }
     }
@@ -233,8 +233,8 @@ package final class SharedTier: Sendable {
 }
 
 extension StoredObject {
-    /// Seconds that had passed since it was fetched or made when it was stored.
-    var ageWhenStored: Int64 { max(0, metadata["age"].flatMap { Int64($0) } ?? 0) }
+    /// Seconds that had passed since it was fetched or made when it was stored; 2⁴⁰ for more.
+    var ageWhenStored: Int64 { min(max(0, metadata["age"].flatMap { Int64($0) } ?? 0), 1 << 40) }
 
     /// The tags under which it was stored.
     var tags: [String] {

@@ -113,8 +113,8 @@ struct DrainTests {
     }
 
     /// Returns when the server has removed its unix socket, since it accepts no new connection.
-    private static func awaitDrain(of server: TestServer) {
-        while access(server.path, F_OK) == 0 { poll(nil, 0, 1) }
+    private static func awaitDrain(of server: TestServer) throws {
+        try FolderWatch.waitForRemoval(of: server.path)
     }
 
     @Test(
@@ -142,7 +142,7 @@ struct DrainTests {
         }
 
         async let drained: Void = server.server.drain(within: .seconds(600))
-        try await onThread { Self.awaitDrain(of: server) }
+        try await onThread { try Self.awaitDrain(of: server) }
         release.open()
         let answers = try await onThread { try clients.map { try $0.answer() } }
         (clients + holders).forEach { $0.hangUp() }
@@ -186,7 +186,7 @@ struct DrainTests {
         try busy.send(get("/"))
         await started.passage()
         async let drained: Void = server.server.drain(within: .seconds(600))
-        try await onThread { Self.awaitDrain(of: server) }
+        try await onThread { try Self.awaitDrain(of: server) }
 
         let successor = try HTTPServer(
             configuration: .patient,

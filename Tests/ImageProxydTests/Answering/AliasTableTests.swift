@@ -22,7 +22,7 @@ struct AliasTableTests {
         let prepared = PreparedFields(fields)
         let record = SourceRecord(
             key: CacheKey(canonicalText: "s"), keyText: "s", contentHash: ContentHash(of: [1]), byteCount: 1,
-            format: .png, responseTime: 1, freshnessLifetime: 1)
+            format: .png, responseTime: WallTime(seconds: 1), freshnessLifetime: 1)
         return Alias(
             target: Array(target.utf8), variant: variant, key: CacheKey(canonicalText: "r"), entry: 1,
             head: prepared, notModifiedHead: prepared, validators: Validators(nil, record), expires: nil)

@@ -200,12 +200,7 @@ struct BrokenStreamingTests {
         let client = try await onThread { try Self.begin(proxy, target) }
         proxy.daemon.send(signal: SIGTERM)
         // It no longer listens: it has begun to drain.
-        try await onThread {
-            while let other = try? RawHTTPClient(unixSocket: proxy.daemon.socketPath) {
-                other.hangUp()
-                poll(nil, 0, 1)
-            }
-        }
+        try await onThread { try FolderWatch.waitForRemoval(of: proxy.daemon.socketPath) }
         gate.open()
         let rest = try await onThread { try client.receiveAll() }
 

@@ -134,19 +134,17 @@ struct ExhaustionTests {
         let picture = Picture(first: 20_000, rest: 1 << 20)
         proxy.origin.route(
             "/a.jpg", OriginAnswer([.wait(first)] + picture.answer(gate, length).steps))
-        let (path, target) = (proxy.daemon.socketPath, proxy.target("/a.jpg"))
+        let target = proxy.target("/a.jpg")
         let former = try proxy.daemon.descriptorLimits.soft
 
-        let answer = try await onThread {
-            let client = try RawHTTPClient(unixSocket: path)
-            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-            // The origin has been requested by now: what is missing then is a file.
-            while proxy.origin.count("/a.jpg") == 0 { poll(nil, 0, 1) }
-            try proxy.daemon.limitDescriptors(aboveOpen: 0)
-            first.open()
-            gate.open()
-            return try client.answer()
-        }
+        let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+        try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+        // The origin has been requested by now: what is missing then is a file.
+        await proxy.origin.waitForRequests("/a.jpg")
+        try proxy.daemon.limitDescriptors(aboveOpen: 0)
+        first.open()
+        gate.open()
+        let answer = try await onThread { try client.answer() }
         try proxy.daemon.limitDescriptors(to: former)
 
         #expect(answer.status == 503)

@@ -134,7 +134,7 @@ struct UnsignedWorkTests {
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             let targets = ["held", "first", "urgent"].map { proxy.target("/\($0).jpg") }
             group.addTask { try await proxy.get(targets[0]).status }
-            while proxy.origin.count("/held.jpg") == 0 { await Task.yield() }
+            await proxy.origin.waitForRequests("/held.jpg")
             group.addTask { try await proxy.get(targets[1]).status }
             while try await proxy.metric("imageproxyd_fetch_queue") < 1 {}
             group.addTask { try await proxy.get(targets[2], "Priority: u=0").status }

@@ -50,14 +50,25 @@ struct PrefetchTests {
         try await progress(of: token, at: proxy) { $0.ended != nil }
     }
 
+    /// The first state of an order that is wanted, from the stream of its events: they come once a second while it changes.
     static func progress(
-        of token: String, at proxy: Proxy, until isWanted: (PrefetchProgress) -> Bool
+        of token: String, at proxy: Proxy, until isWanted: @escaping @Sendable (PrefetchProgress) -> Bool
     ) async throws -> PrefetchProgress {
-        while true {
-            let object = try object(try await proxy.administer("GET", "/prefetch/\(token)"))
-            let progress = try #require(PrefetchProgress(object), "\(object.compact)")
-            if isWanted(progress) { return progress }
-            try await Task.sleep(for: .milliseconds(5))
+        let path = proxy.folder.path + "/cache/admin.sock"
+        return try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            defer { client.hangUp() }
+            try client.send("GET /prefetch/\(token)/events HTTP/1.1\r\nHost: a\r\n\r\n")
+            try #require(try client.head().status == 200)
+            // Each chunk is one event.
+            while let chunk = try client.chunk() {
+                let lines = String(decoding: chunk, as: UTF8.self).split(separator: "\n")
+                guard let data = lines.first(where: { $0.hasPrefix("data: ") }) else { continue }
+                var parser = JSONParser(Array(data.utf8.dropFirst(6)))
+                let progress = try #require(PrefetchProgress(try parser.parse()), "\(data)")
+                if isWanted(progress) { return progress }
+            }
+            return try #require(nil as PrefetchProgress?, "the order has ended otherwise")
         }
     }
 
@@ -336,7 +347,10 @@ struct PrefetchTests {
             _ = try await Self.end(of: tokens[0], at: proxy)
             tokens.append(try Self.token(try await Self.order(proxy, ["/held.jpg", "/1.jpg"])))
             await origin.waitForRequests("/held.jpg")
-            while try !folder.read("cache/prefetch.json").contains(Array(tokens[1].utf8)) {}
+            let (saved, token) = (try FolderWatch(folder.path + "/cache"), Array(tokens[1].utf8))
+            try await onThread {
+                try saved.wait { try folder.read("cache/prefetch.json").contains(token) }
+            }
             proxy.daemon.send(signal: signal)
             if signal == SIGTERM { _ = try await proxy.daemon.exitCode() }
         }

@@ -54,8 +54,8 @@ func record(
     var record = SourceRecord(
         key: key(source), keyText: source, contentHash: ContentHash(of: Array((content ?? source).utf8)),
         byteCount: 7, format: .jpeg, entityTag: "\"a\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
-        responseTime: 1_000_000, initialAge: 3, freshnessLifetime: lifetime, directives: [.mustRevalidate],
-        staleIfError: 9)
+        responseTime: WallTime(seconds: 1_000_000), initialAge: .seconds(3), freshnessLifetime: lifetime,
+        directives: [.mustRevalidate], staleIfError: 9)
     record.reuseFields = [HeaderField(name: "cache-control", value: "must-revalidate")]
     return record
 }

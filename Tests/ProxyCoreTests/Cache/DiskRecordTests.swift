@@ -5,6 +5,7 @@ import Testing
 
 @testable import Cache
 @testable import Freshness
+@testable import Primitives
 
 /// The records of a source in files and index, and which of them counts.
 @Suite("Disk tier: records")
@@ -27,7 +28,8 @@ struct DiskRecordTests {
     }
 
     private func store(_ name: String, as record: SourceRecord, in disk: DiskCache) async throws {
-        let description = describe(name, source: record.keyText, body: body, storedAt: record.responseTime)
+        let description = describe(
+            name, source: record.keyText, body: body, storedAt: record.responseTime.seconds)
         try await disk.store(description, body: body, record: record)
         try await disk.save(record)
     }
@@ -55,7 +57,7 @@ struct DiskRecordTests {
         }
         let hits = disk.statistics.hits
         let hit = try #require(await disk.findBlocking(ask, .result, "a"))
-        #expect(try hit.body.readAll() == body && hit.record?.responseTime == 1_000_000)
+        #expect(try hit.body.readAll() == body && hit.record?.responseTime == WallTime(seconds: 1_000_000))
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
         #expect(await disk.findBlocking(ask, .result, "b") == nil)
@@ -78,7 +80,9 @@ struct DiskRecordTests {
 
         #expect(try hit.body.readAll() == body)
         let known = try #require(hit.record)
-        #expect(known.isFresh(at: 1_000_050) && !known.isFresh(at: 1_000_057))
+        #expect(
+            known.isFresh(at: WallTime(seconds: 1_000_050))
+                && !known.isFresh(at: WallTime(seconds: 1_000_057)))
         #expect(known.lastModified == stored.lastModified && known.directives == stored.directives)
         #expect(known.staleIfError == 9 && known.staleWhileRevalidate == nil && known.byteCount == 7)
         await disk.close()
@@ -181,7 +185,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         #expect(try disk.parts.index.deleteOldestRecords(limit: 1) == 1)
         var later = record("source", content: "changed")
-        later.responseTime += 10
+        later.responseTime = WallTime(seconds: later.responseTime.seconds + 10)
         try await disk.save(later)
 
         #expect(await answer(disk) == nil)

@@ -48,7 +48,7 @@ struct DiskSoonTests {
         #expect(try await found("a", in: disk) == body)
         #expect(await disk.sourceRecord(for: key("a")) == record("a"))
         let now = disk.findCached("a", kind: .original)
-        #expect(try now?.body.readAll() == body && now?.record?.responseTime == 1_000_000)
+        #expect(try now?.body.readAll() == body && now?.record?.responseTime == WallTime(seconds: 1_000_000))
 
         await disk.flush()
 
@@ -104,7 +104,7 @@ struct DiskSoonTests {
         let first = try #require(purgeLog.claim(record("a"), receivedAt: .now, under: asked))
         #expect(storeSoon("a", in: disk, first))
         var later = sameContent ? record("a") : record("a", content: "other")
-        later.responseTime += 1
+        later.responseTime = WallTime(seconds: later.responseTime.seconds + 1)
         later.freshnessLifetime = 601
         let second = try #require(
             purgeLog.claim(later, receivedAt: .now, under: purgeLog.token(for: key("a"))))

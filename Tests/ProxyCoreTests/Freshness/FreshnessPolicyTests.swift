@@ -41,7 +41,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         for fields in [[], [("date", "yesterday")]] as [[(String, String)]] {
             let head = head(fields + [("expires", http(date + 60))], responseTime: date + 20)
             #expect(policy().verdict(on: head).freshnessLifetime == 40)
-            #expect(policy().verdict(on: head).initialAge == 0)
+            #expect(policy().verdict(on: head).initialAge == .zero)
         }
     }
 
@@ -86,26 +86,26 @@ struct FreshnessPolicyTests: FreshnessTesting {
         let apparent = head(
             [("date", http(date)), ("age", "1")], requestTime: date + 5, responseTime: date + 8)
 
-        #expect(policy().verdict(on: told).initialAge == 103)
-        #expect(policy().verdict(on: apparent).initialAge == 8)
+        #expect(policy().verdict(on: told).initialAge == .seconds(103))
+        #expect(policy().verdict(on: apparent).initialAge == .seconds(8))
     }
 
     @Test("A second that ends while the response is received makes it no older (RFC 9111 §4.2.3)")
     func tick() {
-        func age(_ fields: [(String, String)]) -> Int64 {
+        func age(_ fields: [(String, String)]) -> TimeSpan {
             var head = head(
                 fields + [("date", http(date))], requestTime: date, responseTime: date + 1)
-            head.delay = 0
+            head.delay = .milliseconds(60)
             return policy().verdict(on: head).initialAge
         }
-        #expect(age([]) == 0)
-        #expect(age([("age", "7")]) == 7)
+        #expect(age([]) == .milliseconds(60))
+        #expect(age([("age", "7")]) == .milliseconds(7_060))
     }
 
     @Test("A Date in the future or a missing one adds no age (RFC 9111 §4.2.3)")
     func clockSkew() {
-        #expect(policy().verdict(on: head([("date", http(date + 50))])).initialAge == 0)
-        #expect(policy().verdict(on: head([])).initialAge == 0)
+        #expect(policy().verdict(on: head([("date", http(date + 50))])).initialAge == .zero)
+        #expect(policy().verdict(on: head([])).initialAge == .zero)
     }
 
     @Test(
@@ -114,9 +114,9 @@ struct FreshnessPolicyTests: FreshnessTesting {
             (["-5"], 0), (["abc"], 0), (["7.0"], 0), (["7;x=1"], 0), (["\"7\""], 0), ([""], 0), (["7, 9"], 7),
             (["7,9"], 7), (["7", "9"], 7), (["x", "9"], 0), (["007"], 7), (["2147483648"], 1 << 31),
             (["99999999999999999999"], 1 << 31),
-        ] as [([String], Int64)])
-    func ages(values: [String], age: Int64) {
-        #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == age)
+        ] as [([String], Int)])
+    func ages(values: [String], age: Int) {
+        #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == .seconds(age))
     }
 
     @Test("The origin's Date is kept, however old or late the response (RFC 9110 §6.6.1, RFC 9111 §4)")
@@ -136,7 +136,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         let slow = policy().record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
             format: .png, head: head([("date", http(date))], requestTime: date - 4))
-        #expect(slow.currentAge(at: date) == 4)
+        #expect(slow.currentAge(at: WallTime(seconds: date)) == 4)
         // A 304 without Date has its response time.
         let confirmed = policy().updating(slow, with: head([], status: 304, responseTime: date + 50))
         #expect(confirmed.generationTime == date + 50)
@@ -298,11 +298,11 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(updated.freshnessLifetime == 20)
         #expect(updated.directives == .explicitLifetime)
         #expect(updated.entityTag == "\"b\"")
-        #expect(updated.responseTime == date + 101)
-        #expect(updated.initialAge == 1)
+        #expect(updated.responseTime == WallTime(seconds: date + 101))
+        #expect(updated.initialAge == .seconds(1))
         #expect(updated.contentHash == stored.contentHash)
-        #expect(updated.isFresh(at: date + 110))
-        #expect(!updated.isFresh(at: date + 120))
+        #expect(updated.isFresh(at: WallTime(seconds: date + 110)))
+        #expect(!updated.isFresh(at: WallTime(seconds: date + 120)))
     }
 
     @Test("A 304 without freshness information keeps what was stored (RFC 9111 §3.2)")
@@ -314,7 +314,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(updated.freshnessLifetime == 10)
         #expect(updated.directives == [.mustRevalidate, .explicitLifetime])
         #expect(updated.entityTag == "\"a\"")
-        #expect(updated.isFresh(at: date + 105))
+        #expect(updated.isFresh(at: WallTime(seconds: date + 105)))
     }
 
     @Test("A 304 replaces the fields that it contains, and the others stay (RFC 9111 §3.2)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Freshness
+@testable import Primitives
 
 /// Tests of the lifetime that a response's head gives.
 protocol FreshnessTesting {}
@@ -27,6 +28,7 @@ extension FreshnessTesting {
         OriginHead(
             status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) },
             contentLength: nil,
-            requestTime: requestTime ?? responseTime ?? date, responseTime: responseTime ?? date)
+            requestTime: WallTime(seconds: requestTime ?? responseTime ?? date),
+            responseTime: WallTime(seconds: responseTime ?? date))
     }
 }

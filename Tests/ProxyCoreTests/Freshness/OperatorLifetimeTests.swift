@@ -16,7 +16,7 @@ struct OperatorLifetimeTests {
         let date: Int64 = 1_795_219_200
         let head = OriginHead(
             status: 200, fields: [HeaderField(name: "cache-control", value: said)], contentLength: nil,
-            requestTime: date, responseTime: date)
+            requestTime: WallTime(seconds: date), responseTime: WallTime(seconds: date))
         return FreshnessPolicy(configuration: FreshnessConfiguration()).record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
             format: .png, head: head

@@ -91,14 +91,14 @@ struct ReuseTests {
     func onError(age: Int64, origin: String, isAllowed: Bool) throws {
         let record = record(origin)
 
-        #expect(policy.mayServeOnError(record, at: date + age, for: .none) == isAllowed)
+        #expect(policy.mayServeOnError(record, at: WallTime(seconds: date + age), for: .none) == isAllowed)
     }
 
     @Test("A client that requires an end-to-end answer gets the origin's error, too")
     func onErrorDespiteClient() throws {
         let client = RequestDirectives(cacheControl: ["no-cache"], pragma: [])
 
-        #expect(!policy.mayServeOnError(record("max-age=60"), at: date, for: client))
+        #expect(!policy.mayServeOnError(record("max-age=60"), at: WallTime(seconds: date), for: client))
     }
 
     // MARK: - Helpers
@@ -108,11 +108,11 @@ struct ReuseTests {
     private func check(_ row: Row, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let client = RequestDirectives(cacheControl: row.client.map { [$0] } ?? [], pragma: [])
         let record = record(row.origin)
-        let reuse = policy.reuse(of: record, at: date + row.age, for: client)
+        let reuse = policy.reuse(of: record, at: WallTime(seconds: date + row.age), for: client)
 
         #expect(reuse == row.reuse, "\(row)", sourceLocation: sourceLocation)
         if client == .none, row.age >= record.freshnessLifetime {
-            let isServed = policy.mayServeWhileRevalidating(record, at: date + row.age)
+            let isServed = policy.mayServeWhileRevalidating(record, at: WallTime(seconds: date + row.age))
             #expect(isServed == (row.reuse == .whileRevalidating), "\(row)", sourceLocation: sourceLocation)
         }
     }
@@ -120,7 +120,7 @@ struct ReuseTests {
     private func record(_ cacheControl: String) -> SourceRecord {
         let head = OriginHead(
             status: 200, fields: [HeaderField(name: "cache-control", value: cacheControl)],
-            contentLength: nil, requestTime: date, responseTime: date)
+            contentLength: nil, requestTime: WallTime(seconds: date), responseTime: WallTime(seconds: date))
         return policy.record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
             format: .png, head: head)

@@ -78,6 +78,6 @@ struct StatusReuseTests {
     private func head(_ fields: [(String, String)], status: Int = 200) -> OriginHead {
         OriginHead(
             status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) },
-            contentLength: nil, requestTime: date, responseTime: date)
+            contentLength: nil, requestTime: WallTime(seconds: date), responseTime: WallTime(seconds: date))
     }
 }

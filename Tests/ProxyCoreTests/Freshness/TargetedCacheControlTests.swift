@@ -22,7 +22,7 @@ struct TargetedCacheControlTests {
         let dated = fields + [("date", HTTPDate(seconds: date).description)]
         return OriginHead(
             status: status, fields: dated.map { HeaderField(name: $0.0, value: $0.1) },
-            contentLength: nil, requestTime: date, responseTime: date)
+            contentLength: nil, requestTime: WallTime(seconds: date), responseTime: WallTime(seconds: date))
     }
 
     private func record(_ fields: [(String, String)]) -> SourceRecord {
@@ -109,7 +109,7 @@ struct TargetedCacheControlTests {
     @Test("A targeted field does not affect downstream: clients get what Cache-Control says (RFC 9213 §2.2)")
     func downstream() throws {
         let stored = record([("cache-control", "no-store"), ("cdn-cache-control", "max-age=600")])
-        #expect(!stored.directives.forbidStoring && stored.isFresh(at: date + 599))
+        #expect(!stored.directives.forbidStoring && stored.isFresh(at: WallTime(seconds: date + 599)))
         #expect(stored.downstream.directives == .noStore)
 
         let short = record([("cache-control", "max-age=5, immutable"), ("cdn-cache-control", "max-age=600")])

@@ -214,11 +214,12 @@ struct OriginRuleTests {
         var record = SourceRecord(
             key: CacheKey(high: 0, low: 0), keyText: "", contentHash: ContentHash(of: []), byteCount: 0,
             format: .png,
-            responseTime: 1_000, initialAge: 5, freshnessLifetime: 10, directives: [.noCache, .noStore])
+            responseTime: WallTime(seconds: 1_000), initialAge: .seconds(5), freshnessLifetime: 10,
+            directives: [.noCache, .noStore])
 
         try override.rule(for: any)?.apply(to: &record)
-        #expect(record.isFresh(at: 1_000 + 3_599))
-        #expect(!record.isFresh(at: 1_000 + 3_601))
+        #expect(record.isFresh(at: WallTime(seconds: 1_000 + 3_599)))
+        #expect(!record.isFresh(at: WallTime(seconds: 1_000 + 3_601)))
         #expect(record.directives.forbidStoring)
 
         try bounds.rule(for: any)?.apply(to: &record)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import Synchronization
 import TestSupport
 
@@ -19,10 +18,11 @@ import TestSupport
 
 /// A clock that only the test advances: the loader uses its start, the pipeline its time.
 final class ShiftedClock: Sendable {
-    let start = Int64(time(nil))
+    /// Seconds since 1970.
+    let start = SystemTime.seconds()
     private let shift = Atomic<Int64>(0)
 
-    var now: Int64 { start + shift.load(ordering: .relaxed) }
+    var now: WallTime { WallTime(seconds: start + shift.load(ordering: .relaxed)) }
 
     func advance(by seconds: Int64) {
         shift.add(seconds, ordering: .relaxed)
@@ -46,6 +46,7 @@ final class PipelineFixture: Sendable {
         renderer: any ImageRendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
         tagLinks: Int = 1_000
     ) throws {
+        let instant = ContinuousClock.now
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
         var cache = CacheConfiguration()
@@ -70,7 +71,8 @@ final class PipelineFixture: Sendable {
                 memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache),
             loader: try CurlLoader(
                 configuration: fetch, addresses: AddressPolicy(configuration: addresses),
-                clock: { [clock] in clock.start }),
+                clocks: LoaderClocks(
+                    wall: { [clock] in WallTime(seconds: clock.start) }, monotonic: { instant })),
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(

@@ -123,7 +123,7 @@ struct UnreachableOriginTests {
             }
         }
         #expect(fixture.origin.count("/a.jpg") == 1)
-        let listed = fixture.failures.list(limit: 9, at: fixture.clock.now)
+        let listed = fixture.failures.list(limit: 9, at: fixture.clock.now.seconds)
         #expect(listed.map(\.text) == [fixture.origin.url("/a.jpg")])
         await #expect(throws: PipelineError.upstreamNotFound(status: 404)) {
             try await fixture.pipeline.response(for: request, asking: client)
@@ -131,6 +131,6 @@ struct UnreachableOriginTests {
         _ = try await fixture.pipeline.response(for: request, asking: client)
 
         #expect(fixture.origin.count("/a.jpg") == 3)
-        #expect(fixture.failures.list(limit: 9, at: fixture.clock.now).isEmpty)
+        #expect(fixture.failures.list(limit: 9, at: fixture.clock.now.seconds).isEmpty)
     }
 }

@@ -72,7 +72,38 @@ struct SharedTierTests {
 
         let record = try #require(await fixture.tier.record(of: Fixture.subject))
 
-        #expect(record.currentAge(at: fixture.local.time) == 5 + 40 + 100)
+        #expect(record.currentAge(at: fixture.local.now) == 5 + 40 + 100)
+    }
+
+    @Test("The time between the response and its upload counts to the millisecond")
+    func milliseconds() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        var sent = fixture.record()
+        sent.responseTime = fixture.local.now - .milliseconds(40_600)
+        await fixture.share(sent)
+        fixture.storeTime.advance(by: 100)
+
+        let record = try #require(await fixture.tier.record(of: Fixture.subject))
+        let received = fixture.local.now
+        fixture.local.advance(milliseconds: 399)
+        let before = record.currentAge(at: fixture.local.now)
+        fixture.local.advance(milliseconds: 1)
+
+        #expect(record.currentAge(at: received) == 5 + 40 + 100 && before == 145)
+        #expect(record.currentAge(at: fixture.local.now) == 146)
+    }
+
+    @Test("An object that claims an age beyond all times is too old, not a failure")
+    func absurdAge() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        await fixture.share(fixture.record())
+        for name in fixture.names { fixture[name]?.metadata["age"] = "\(Int64.max)" }
+
+        let record = await fixture.tier.record(of: Fixture.subject)
+
+        #expect(record?.isFresh(at: fixture.local.now) != true)
     }
 
     @Test("What is past maxAge is not used")

@@ -13,12 +13,15 @@ import TestSupport
 @testable import Sharing
 @testable import URLs
 
-/// A clock that only tests advance, in seconds since 1970.
+/// A clock that only tests advance; it begins at a time in seconds since 1970.
 final class SteppedSeconds: Sendable {
-    private let now: Atomic<Int64>
-    init(_ start: Int64) { now = Atomic(start) }
-    var time: Int64 { now.load(ordering: .relaxed) }
-    func advance(by seconds: Int64) { now.add(seconds, ordering: .relaxed) }
+    private let milliseconds: Atomic<Int64>
+    init(_ start: Int64) { milliseconds = Atomic(start * 1_000) }
+    var now: WallTime { WallTime(milliseconds: milliseconds.load(ordering: .relaxed)) }
+    /// Whole seconds since 1970.
+    var time: Int64 { now.seconds }
+    func advance(by seconds: Int64) { advance(milliseconds: seconds * 1_000) }
+    func advance(milliseconds: Int64) { self.milliseconds.add(milliseconds, ordering: .relaxed) }
 }
 
 /// A tier, and a store on a loopback socket that does what a test says: it has objects by name, and a clock of its own.
@@ -79,9 +82,10 @@ final class SharingFixture: Sendable {
             addresses: .unrestricted)
         let place = try StorePlace(configuration, secrets: SecretReader(credentialsDirectory: nil))
         guard let place else { throw ObjectStoreError.failed("no bucket") }
-        let clock: @Sendable () -> Int64 = { [local] in local.time }
+        let seconds: @Sendable () -> Int64 = { [local] in local.time }
+        let clock: @Sendable () -> WallTime = { [local] in local.now }
         let store = ObjectStore(
-            configuration, at: place, loader: loader, clock: StoreClock(local: clock))
+            configuration, at: place, loader: loader, clock: StoreClock(local: seconds))
         tier = SharedTier(
             configuration, store: store, maxEntryBytes: 1 << 20, clock: clock, monotonic: { start })
         origin.routeAll { [weak self] in self?.answer($0) ?? .status(500) }
@@ -164,7 +168,8 @@ final class SharingFixture: Sendable {
         SourceRecord(
             key: Self.subject.source, keyText: Self.subject.sourceText,
             contentHash: ContentHash(of: content), byteCount: content.count, format: .jpeg,
-            entityTag: "\"a\"", responseTime: time ?? local.time, initialAge: 5, freshnessLifetime: 3_600)
+            entityTag: "\"a\"", responseTime: time.map { WallTime(seconds: $0) } ?? local.now,
+            initialAge: .seconds(5), freshnessLifetime: 3_600)
     }
 
     func entry(_ kind: EntryKind = .result, madeFrom content: [UInt8] = original) -> PortableEntry {

@@ -70,8 +70,8 @@ extension DiskIndex {
     /// Whether files may contain an earlier record of the source.
     private func hasEntries(olderThan record: SourceRecord, _ db: SQLiteConnection) throws -> Bool {
         let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
-        return try db.integer(sql, [.low(record.key), .high(record.key), .integer(record.responseTime)])
-            != nil
+        return try db.integer(
+            sql, [.low(record.key), .high(record.key), .integer(record.responseTime.seconds)]) != nil
     }
 
     /// Deletes a source's row; false if there is none.

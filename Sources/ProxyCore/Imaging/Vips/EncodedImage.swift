@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVips
+import Glibc
 
 /// An encoded picture in libvips' memory.
 @safe package struct EncodedImage: ~Copyable {
@@ -48,6 +49,23 @@ import CVips
             from: UnsafeRawBufferPointer(start: start + offset, count: count - offset))
         guard let base = memory.baseAddress else { fatalError("g_malloc returns memory or aborts") }
         return unsafe EncodedImage(adopting: base, count: count + added)
+    }
+
+    /// Keeps parts of the bytes, which are in order and do not overlap.
+    consuming func keeping(_ parts: [Range<Int>]) -> EncodedImage {
+        var length = 0
+        for part in parts where part.upperBound <= count {
+            // Safe because the parts lie within the memory, each behind where it is moved to.
+            unsafe memmove(start + length, start + part.lowerBound, part.count)
+            length += part.count
+        }
+        return shortened(to: length)
+    }
+
+    private consuming func shortened(to length: Int) -> EncodedImage {
+        let memory = unsafe start
+        discard self
+        return unsafe EncodedImage(adopting: memory, count: length)
     }
 
     /// Replaces as many bytes as the replacement has; they must be within the image.

@@ -9,6 +9,8 @@ import CVips
 ///   every frame whole (`decodingMemory`).
 /// - libwebp's scaling weights brightness by alpha, but not colours (`shrink`).
 /// - It sets an animation's alpha flag only if a frame has alpha (`withAlphaFlag`).
+/// - libvips 8.14 writes 186 bytes of EXIF, about resolution and size, into every file, also where it strips
+///   (`withoutExif`).
 enum WebP: FormatCoder {
     static let format = ImageFormat.webp
     static let mediaType = "image/webp"
@@ -58,7 +60,8 @@ enum WebP: FormatCoder {
                 picture, &bytes, &count, CInt(clamping: settings.quality), settings.isLossless ? 1 : 0,
                 settings.isQuick ? quickEffort : effort, strips)
         }
-        return image.hasAlpha ? withAlphaFlag(encoded) : encoded
+        let stripped = strips == 1 ? withoutExif(encoded) : encoded
+        return image.hasAlpha ? withAlphaFlag(stripped) : stripped
     }
 
     /// The format has 16 bits for them.

@@ -15,10 +15,10 @@ struct WebPHeader: Equatable {
     /// Whether a part is lossless, and so is decoded completely before it is shrunk.
     let isLossless: Bool
 
-    private static let riffHeader = 12
-    private static let chunkHeader = 8
+    static let riffHeader = 12
+    static let chunkHeader = 8
     /// Bits of a VP8X chunk's first byte (RFC 9649 §2.7.1).
-    private enum Flag {
+    enum Flag {
         static let animation = 0x02
         static let exif = 0x08
         static let alpha = 0x10
@@ -86,7 +86,7 @@ struct WebPHeader: Equatable {
     }
 
     /// Iterates over the chunks of a file; the last one may be incomplete.
-    @safe private struct ChunkReader {
+    @safe struct ChunkReader {
         let file: UnsafeRawBufferPointer
         /// The start of the next chunk.
         var place: Int
