@@ -203,6 +203,28 @@ struct MetadataTests {
                 == nil)
     }
 
+    @Test("A WebP has no EXIF where nothing is kept, and the same pixels", arguments: [false, true])
+    func webPWithoutExif(isLossless: Bool) async throws {
+        let opaque = try Self.source(exif: false)
+        let cut = try await rendered(opaque, "round:5").bytes
+        for (source, chunk) in [(opaque, isLossless ? "VP8L" : "VP8 "), (cut, "VP8X")] {
+            func written(_ metadata: RenderPlan.MetadataPolicy) async throws -> [UInt8] {
+                try await rendered(source, as: .explicit(.webp)) {
+                    $0.metadata = metadata
+                    $0.isLossless = isLossless
+                }.bytes
+            }
+            let bare = try await written(.none)
+
+            #expect(try await written(.strip) == bare)
+            #expect(!bare.indices.contains { bare[$0...].starts(with: "EXIF".utf8) })
+            #expect(String(decoding: bare[12..<16], as: UTF8.self) == chunk)
+            let length = bare[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+            #expect(length == bare.count - 8)
+            #expect(try TestPicture(decoding: bare) == TestPicture(decoding: await written(.keep)))
+        }
+    }
+
     @Test("A copyright in XMP alone is kept")
     func fromXMP() async throws {
         let bytes = try await rendered(Self.source(exif: false, xmp: true), as: .explicit(.jpeg)).bytes

@@ -25,7 +25,8 @@ extension WebP {
 
         /// Nil for a file without an extended header that announces EXIF.
         init?(_ file: UnsafeRawBufferPointer) {
-            guard file.count > Self.flagsOffset, unsafe file[Self.flagsOffset] & UInt8(WebPHeader.Flag.exif) != 0
+            guard file.count > Self.flagsOffset,
+                unsafe file[Self.flagsOffset] & UInt8(WebPHeader.Flag.exif) != 0
             else { return nil }
             var chunks = unsafe WebPHeader.ChunkReader(file: file, place: WebPHeader.riffHeader)
             guard let header = chunks.next(), header.name == "VP8X" else { return nil }
