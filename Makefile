@@ -11,7 +11,7 @@ TEST_MODULES := opentelemetry-proto==1.38.0
 PACKAGING := debhelper lintian chrpath python3 mmdebstrap skopeo umoci python3-yaml golang-go
 
 # The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
-# omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
+# omits the run-time check, which is a tenth of a hit's own instructions. The modules that a hit passes through are optimized as one program,
 # and values are copied by generated code instead of the runtime's layout tables: together another tenth.
 # Debug information is compressed, and carries the build's id; `make install` moves it into a file of its own.
 # No symbol is exported, since nothing is loaded that would look for one. All are bound at the start, and the table of
