@@ -61,9 +61,10 @@ static inline boolean shim_eighth_decode(j_decompress_ptr info, JBLOCKROW *block
     return shim_decode_mcu(info, &((ShimEighth *)info->client_data)->codes, blocks);
 }
 
-// Whether the file is one that shim_decode_mcu can read, in the layout of jpegint.h that it was written for.
+// Whether the file is one that shim_decode_mcu can read, in the layout of jpegint.h and the order of bytes that it was
+// written for.
 static inline int shim_eighth_suits(j_decompress_ptr info) {
-#if LIBJPEG_TURBO_VERSION_NUMBER == 2001005 && JPEG_LIB_VERSION < 70
+#if LIBJPEG_TURBO_VERSION_NUMBER == 2001005 && JPEG_LIB_VERSION < 70 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return !info->progressive_mode && !info->arith_code && !info->inputctl->has_multiple_scans
         && info->data_precision == 8 && (info->num_components == 1 || info->num_components == 3);
 #else
