@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <vips/vips.h>
 
+#include "jpeg-eighth.h"
+
 // --- Library -------------------------------------------------------------------------------------------------
 
 // GLib's warnings would write untrusted text to the log; relevant failures are returned as errors.
@@ -97,10 +99,19 @@ static inline VipsSource *shim_source_adopting(void *bytes, size_t length) {
 
 #define SHIM_READ "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
 
-static inline VipsImage *shim_load_jpeg(VipsSource *source, int shrink) {
+// libvips' own reader.
+static inline VipsImage *shim_load_jpeg_plain(VipsSource *source, int shrink) {
     VipsImage *out = NULL;
     vips_jpegload_source(source, &out, "shrink", shrink, SHIM_READ, NULL);
     return out;
+}
+
+static inline VipsImage *shim_load_jpeg(VipsSource *source, int shrink) {
+    VipsImage *out = shim_load_jpeg_plain(source, shrink);
+    VipsImage *eighth = out && shrink == 8 ? shim_jpeg_eighth(source, out) : NULL;
+    if (!eighth) return out;
+    g_object_unref(out);
+    return eighth;
 }
 
 static inline VipsImage *shim_load_png(VipsSource *source) {

@@ -10,8 +10,6 @@ import Testing
 
 @Suite("JPEGs whose decoder only warns", .serialized)
 struct DamagedJPEGTests {
-    private static let plan = RenderPlan(format: .explicit(.png))
-
     /// The position of a code's first marker from `start` on.
     private func marker(_ code: UInt8, in file: [UInt8], from start: Int = 2) -> Int? {
         (start..<file.count - 1).first { file[$0] == 0xFF && file[$0 + 1] == code }
@@ -33,8 +31,12 @@ struct DamagedJPEGTests {
         return try VipsCoder.encode(noise.image(), settings).withBytes { Array($0) }
     }
 
-    @Test("A harmless warning hides no damage: every warning is checked", arguments: [false, true])
-    func hidden(isProgressive: Bool) async throws {
+    /// The second plan's decoder shrinks by eight.
+    @Test(
+        "A harmless warning hides no damage: every warning is checked", arguments: [false, true],
+        ["invert", "resize:20x15"])
+    func hidden(isProgressive: Bool, transform: String) async throws {
+        let plan = try RenderPlan(pipeline: TransformPipeline(parsing: transform), format: .explicit(.png))
         let whole = try encoded(isProgressive: isProgressive)
         let scan = try #require(marker(0xDA, in: whole))
         // Ends within its codes, which the decoder then invents.
@@ -46,12 +48,12 @@ struct DamagedJPEGTests {
             for source in harmless {
                 let target = try RenderTarget()
                 let rendition = try await pool.render(
-                    Self.plan, from: .bytes(source), into: target.file, at: 0)
-                #expect(rendition.width == 160)
+                    plan, from: .bytes(source), into: target.file, at: 0)
+                #expect(rendition.width == (transform == "invert" ? 160 : 20))
             }
             for source in damaged {
                 await #expect {
-                    try await pool.render(Self.plan, from: .bytes(source), into: RenderTarget().file, at: 0)
+                    try await pool.render(plan, from: .bytes(source), into: RenderTarget().file, at: 0)
                 } throws: {
                     if case .badImageData? = $0 as? RenderError { true } else { false }
                 }
@@ -60,17 +62,33 @@ struct DamagedJPEGTests {
         }
     }
 
+    /// Sixteen bits of ones in the middle are no code of any table (ITU-T T.81 §C).
+    private func withInvalidCodes(_ file: [UInt8]) throws -> [UInt8] {
+        let middle = try (#require(marker(0xDA, in: file)) + file.count) / 2
+        let ones = [UInt8]((0..<60).flatMap { _ in [0xFF, 0] as [UInt8] })
+        return Array(file[..<middle]) + ones + Array(file[(middle + ones.count)...])
+    }
+
     @Test("Invalid codes are damage, also after a harmless warning")
     func badCodes() throws {
         let whole = try withJunk(encoded(isProgressive: false))
-        let scan = try #require(marker(0xDA, in: whole))
-        let middle = (scan + whole.count) / 2
-        // Sixteen bits of ones are no code of any table (ITU-T T.81 §C).
-        let ones = [UInt8]((0..<60).flatMap { _ in [0xFF, 0] as [UInt8] })
-        let damaged = Array(whole[..<middle]) + ones + Array(whole[(middle + ones.count)...])
+        let damaged = try withInvalidCodes(whole)
 
         #expect(try openedSource(whole).damageBehindWarnings == nil)
         #expect(try openedSource(damaged).damageBehindWarnings?.contains("bad Huffman code") == true)
+    }
+
+    @Test("Invalid codes are damage where the decoder shrinks by eight")
+    func badCodesAtAnEighth() async throws {
+        let plan = try RenderPlan(
+            pipeline: TransformPipeline(parsing: "resize:20x15"), format: .explicit(.png))
+        let damaged = try withInvalidCodes(encoded(isProgressive: false))
+
+        try await WorkerPool.running { pool in
+            await #expect(throws: RenderError.badImageData("bad Huffman code")) {
+                try await pool.render(plan, from: .bytes(damaged), into: RenderTarget().file, at: 0)
+            }
+        }
     }
 
     @Test("Bytes between two scans beyond padding are damage (ITU-T T.81 §B.2)")

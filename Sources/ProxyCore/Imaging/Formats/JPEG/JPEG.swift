@@ -8,6 +8,7 @@ import CVips
 /// - libjpeg decodes any number of scans, and any size without bytes for it (`JPEGScans`).
 /// - It replaces damaged parts and only warns; libvips 8.14 keeps the first warning alone (`damage`).
 /// - Its shrinking loses the columns and rows that do not fill a pixel (`growToMultiple`), and fine detail (`shrink`).
+/// - The codes of a baseline file that is shrunk by eight are read by `jpeg-codes.h`, which relies on jpegint.h.
 /// - libvips 8.14 writes only ASCII letters into EXIF (`addition`).
 enum JPEG: FormatCoder {
     static let format = ImageFormat.jpeg
