@@ -119,6 +119,7 @@ struct SiteTests {
         #expect(outcome.code == 0 && outcome.output == "\(folder.path)/a/b/index.html\n", "\(outcome.errors)")
         #expect(folder.files.count == Self.site.files.count)
         let refused = try await OtherProgram.run(DaemonProcess.executable, ["docs", "/proc/docs"])
-        #expect(refused.code == 1 && refused.errors.hasPrefix("/proc/docs can't be made: "), "\(refused.errors)")
+        #expect(
+            refused.code == 1 && refused.errors.hasPrefix("/proc/docs can't be made: "), "\(refused.errors)")
     }
 }

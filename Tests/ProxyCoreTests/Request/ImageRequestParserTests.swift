@@ -238,12 +238,6 @@ struct ImageRequestParserTests {
                     name: "foo", hint: "if it belongs to the source URL, encode '&' in that as %26")
             ),
             (
-                "rezise=9x&\(url)",
-                .unknownParameter(
-                    name: "rezise",
-                    hint: "did you mean the operation 'resize'? Operations belong to 'transform'")
-            ),
-            (
                 "qality=&\(url)", .unknownParameter(name: "qality", hint: "did you mean 'quality'?")
             ),
             (

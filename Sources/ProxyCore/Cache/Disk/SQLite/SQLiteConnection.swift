@@ -28,7 +28,7 @@ import CSQLite
 
     /// Closes the connection; no other call may follow.
     func close() {
-        for unsafe statement in unsafe statements.values { _ = unsafe sqlite3_finalize(statement) }
+        unsafe statements.values.forEach { _ = unsafe sqlite3_finalize($0) }
         unsafe statements = [:]
         _ = unsafe sqlite3_close_v2(database)
         unsafe database = nil
