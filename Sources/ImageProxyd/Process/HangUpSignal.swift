@@ -33,15 +33,15 @@ struct HangUpSignal {
     private let reload: @Sendable () -> Void
 
     /// Prepares to call `reload` at each signal, never twice at once; signals before `begin` are handled
-    /// then.
-    init(_ reload: @escaping @Sendable () -> Void) {
+    /// then. Returns when none is lost any more.
+    init(_ reload: @escaping @Sendable () -> Void) async {
         self.reload = reload
         signal(SIGHUP, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)
         source.setEventHandler { [gate] in
             if gate.come() { reload() }
         }
-        source.activate()
+        await source.begin()
     }
 
     /// Handles each signal from now on.

@@ -10,8 +10,8 @@ struct TerminationSignal {
 
     private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
 
-    /// Starts to handle the signals.
-    init() {
+    /// Returns when the signals are handled, so that none is lost from then on.
+    init() async {
         let (stream, continuation) = AsyncStream.makeStream(
             of: String.self, bufferingPolicy: .bufferingOldest(1))
         names = stream
@@ -19,9 +19,9 @@ struct TerminationSignal {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(name) }
-            source.activate()
             return source
         }
+        for source in sources { await source.begin() }
     }
 
     /// Waits for the first of them, which may have come already, and returns its name.
@@ -31,5 +31,16 @@ struct TerminationSignal {
         }
         for await name in names { return name }
         return "end"
+    }
+}
+
+extension DispatchSourceSignal {
+    /// Activates the source, and returns when signals reach it: libdispatch does that on another thread, and one that comes
+    /// before is ignored.
+    func begin() async {
+        await withCheckedContinuation { continuation in
+            setRegistrationHandler { continuation.resume() }
+            activate()
+        }
     }
 }

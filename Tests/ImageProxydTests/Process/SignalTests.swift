@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Signals of the service manager")
+struct SignalTests {
+    @Test("A signal to end that comes at once is not lost")
+    func termination() async {
+        await #expect(processExitsWith: .success) {
+            let termination = await TerminationSignal()
+            kill(getpid(), SIGTERM)
+            #expect(await termination.first() == "SIGTERM")
+        }
+    }
+
+    @Test("A signal to reload that comes before the daemon is ready is handled then")
+    func hangUp() async {
+        await #expect(processExitsWith: .success) {
+            let (reloads, continuation) = AsyncStream.makeStream(of: Void.self)
+            let hangUps = await HangUpSignal { continuation.yield() }
+            kill(getpid(), SIGHUP)
+            let termination = await TerminationSignal()
+            hangUps.begin()
+            for await _ in reloads { break }
+            kill(getpid(), SIGTERM)
+            #expect(await termination.first() == "SIGTERM")
+            hangUps.cancel()
+        }
+    }
+}
