@@ -277,11 +277,11 @@ struct Daemon {
 
     private func serve(_ source: SettingsSource, once workersStart: Task<Void, any Error>) async throws {
         // Before the daemon reports that it is ready.
-        let termination = TerminationSignal()
+        let termination = await TerminationSignal()
         let reloader = Reloader(
             components: components, currentRoutes: currentRoutes, configuration: configuration,
-            source: source, service: service)
-        let hangUps = HangUpSignal { reloader.reload() }
+            source: source, service: service, loopsHaveTurned: { [server] in await server.ping() })
+        let hangUps = await HangUpSignal { reloader.reload() }
         defer { hangUps.cancel() }
         try await workersStart.value
         logSandbox()

@@ -27,9 +27,21 @@ final class ImageHandlers: Sendable {
         self.playground = playground
     }
 
+    /// Hot path: answers a hit. For pictures without a reference to their handler, which would be counted on every core.
+    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
+        let route = unsafe request.withTarget { unsafe Routes.route(of: $0) }
+        guard route != .img else { return images.answersAtOnce(request, with: &response) }
+        return unsafe request.withTarget { unsafe handler(of: $0, route) }?
+            .answersAtOnce(request, with: &response) ?? false
+    }
+
     /// Hot path: the handler of a target; nil where it is about no picture.
     func handler(of target: UnsafeRawBufferPointer) -> ImageHandler? {
-        switch unsafe Routes.route(of: target) {
+        unsafe handler(of: target, Routes.route(of: target))
+    }
+
+    private func handler(of target: UnsafeRawBufferPointer, _ route: Metric.Route) -> ImageHandler? {
+        switch route {
         case .img: images
         case .info: information
         case .other:

@@ -48,7 +48,7 @@ final class Routes: Sendable {
 
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         guard request.method == .get || request.method == .head else { return false }
-        return imageHandler(of: request)?.answersAtOnce(request, with: &response) ?? false
+        return handlers.answersAtOnce(request, with: &response)
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {

@@ -17,14 +17,16 @@ final class Reloader: Sendable {
     private let running: Mutex<ProxyConfiguration>
     private let source: SettingsSource
     private let service: ServiceManager
+    private let loopsHaveTurned: @Sendable () async -> Void
     private let logger: Logger
     private let lastWasApplied = Atomic(true)
 
     init(
         components: Components, currentRoutes: CurrentRoutes, configuration: ProxyConfiguration,
         source: SettingsSource,
-        service: ServiceManager
+        service: ServiceManager, loopsHaveTurned: @escaping @Sendable () async -> Void
     ) {
+        self.loopsHaveTurned = loopsHaveTurned
         self.components = components
         self.currentRoutes = currentRoutes
         running = Mutex(configuration)
@@ -67,7 +69,7 @@ final class Reloader: Sendable {
         let routes = try components.routes(plan.next, files, succeeding: currentRoutes.value)
         try components.adopt(plan.next, files)
         // Nothing after this line can fail.
-        currentRoutes.replace(by: routes)
+        currentRoutes.replace(by: routes, loopsHaveTurned)
         // Their readers come back under the new settings, which may have another token.
         components.events.end()
         running.withLock { $0 = plan.next }
