@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageProxyd
 
-@Suite("Signals of the service manager")
+@Suite("Signals of the service manager", .timeLimit(.minutes(1)))
 struct SignalTests {
     @Test("A signal to end that comes at once is not lost")
     func termination() async {
