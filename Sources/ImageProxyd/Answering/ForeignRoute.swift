@@ -34,6 +34,16 @@ final class ForeignRoute: Sendable {
         return true
     }
 
+    /// Whose URLs are answered where a target is; nil where that is `/`, which may be any proxy's, or nowhere.
+    static func place(of target: String, among routes: [ForeignRoute]) -> String? {
+        let bytes = Array(target.utf8)
+        let fitting = routes.filter { route in
+            let leads = unsafe bytes.withUnsafeBytes { unsafe route.leads(to: $0) }
+            return leads && !route.prefix.isEmpty
+        }
+        return fitting.max { $0.prefix.count < $1.prefix.count }.map { type(of: $0.dialect).name }
+    }
+
     /// Facts in the other proxy's form, as JSON.
     /// - Parameter information: what `/info` would answer.
     func facts(

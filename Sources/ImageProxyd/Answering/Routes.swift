@@ -97,7 +97,7 @@ final class Routes: Sendable {
                 context, allowed,
                 mayBeAllowed
                     ? "POST brings a picture where security.allowUploads is true, or the URL is signed by a key of security.keys"
-                    : "DELETE and PURGE are for the listener of admin.listen")
+                    : "PURGE, and DELETE of /cache, are for the listener of admin.listen")
         }
         var response = sharing.options(for: request, allow: allowed)
         response.context = context.packed

@@ -60,7 +60,9 @@ final class UploadedContent: HTTPContentReceiving {
             Self.writer.async { continuation.resume() }
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
-        guard let url = upload.finish() else { throw .missingUpload }
+        guard let url = upload.finish() else {
+            throw form.withLock { $0 == nil } ? .missingUpload : .missingUploadPart
+        }
         return (upload, url)
     }
 

@@ -25,6 +25,14 @@ struct LocalPicture {
         parser = try Components.parser(configuration, files).taking(try .upload([]), isOperator: true)
     }
 
+    /// Whether parameters name a format, or their preset does.
+    func namesFormat(_ items: [QueryString.Item]) -> Bool {
+        items.contains { item in
+            item.name == "format"
+                || item.name == "preset" && parser.policy.presets[item.value]?.parameters["format"] != nil
+        }
+    }
+
     /// The plan that parameters of `/img` make; nil if there is nothing to do.
     func plan(_ items: [QueryString.Item]) throws -> RenderPlan? {
         let request = try reading {

@@ -73,10 +73,10 @@ struct TransformCommand: AsyncParsableCommand {
 
     func run() async throws {
         var items = try options.items()
-        if options.format == nil, options.preset == nil, let format = try formatOfOutput() {
+        let picture = try LocalPicture(settings)
+        if !picture.namesFormat(items), let format = try formatOfOutput() {
             items.append(QueryString.Item(name: "format", value: format))
         }
-        let picture = try LocalPicture(settings)
         guard let plan = try picture.plan(items) else {
             throw ValidationError("there is nothing to do: name an operation by --transform, or a format")
         }

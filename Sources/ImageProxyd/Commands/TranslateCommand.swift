@@ -47,8 +47,11 @@ struct TranslateCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let dialect = try dialect ?? guess() else { return print(try queryForm()) }
         let (configuration, files, _) = try settings.loadAll()
+        let place = url.flatMap { LoggedRequest(url: $0) }.flatMap {
+            ForeignRoute.place(of: $0.target, among: files.dialects)
+        }
+        guard let dialect = try dialect ?? place ?? guess() else { return print(try queryForm()) }
         let route = try route(dialect, configuration, files)
         let parser = try Components.parser(configuration, files)
         if let log { return print(try report(on: log, route, parser).text) }

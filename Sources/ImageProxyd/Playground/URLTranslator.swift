@@ -9,13 +9,11 @@ struct URLTranslator: Sendable {
     /// What a URL means, and by whose rules.
     struct Result {
         let dialect: String
-        let translation: Translation
+        let target: String
+        var ignored: [String] = []
 
         var json: JSONValue {
-            [
-                "dialect": .string(dialect), "target": .string(translation.target),
-                "ignored": .strings(translation.ignored),
-            ]
+            ["dialect": .string(dialect), "target": .string(target), "ignored": .strings(ignored)]
         }
     }
 
@@ -40,17 +38,35 @@ struct URLTranslator: Sendable {
         guard let request = LoggedRequest(url: url) else {
             throw AdminQuery.invalid("url", "is neither a path nor an http or https URL with one")
         }
-        guard let name = dialect ?? DialectGuess.dialect(of: url) else { return nil }
+        let place =
+            usesSettings ? ForeignRoute.place(of: request.target, among: configured.map(\.route)) : nil
+        if dialect == nil, place == nil, let own = Self.queryForm(of: request) { return own }
+        guard let name = dialect ?? place ?? DialectGuess.dialect(of: url) else { return nil }
         let known = configured.first { $0.name == name }?.route
         guard let route = usesSettings ? known ?? usual(name, request) : usual(name, request) else {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
             throw AdminQuery.invalid("dialect", "must be one of \(names)")
         }
         do throws(ImageRequestError) {
-            return Result(dialect: name, translation: try route.explanation(of: request))
+            let translation = try route.explanation(of: request)
+            return Result(dialect: name, target: translation.target, ignored: translation.ignored)
         } catch {
             throw .request(usesSettings || known == nil ? error : error.withoutSettings)
         }
+    }
+
+    /// A URL of this proxy with its parameters in the path, in the other form; nil for what is none.
+    private static func queryForm(of request: LoggedRequest) -> Result? {
+        guard request.target.utf8.starts(with: PathForm.prefix),
+            // Lost: why it is no such URL; it may be a picture's.
+            let query = try? PathForm.query(of: Array(request.target.utf8))
+        else { return nil }
+        let target = String(decoding: query, as: UTF8.self)
+        // Other sites have pictures below /img/, too; a source is a whole URL.
+        guard target.contains("url64=aHR0c") || target.contains("://") || target.contains("%3A%2F%2F") else {
+            return nil
+        }
+        return Result(dialect: "imageproxyd", target: target)
     }
 
     /// A dialect by its default settings, which take any signature and any source.

@@ -14,6 +14,11 @@ extension PipelineError {
     package static var missingUpload: PipelineError {
         Self.missingParameter.about("url").saying("the request has no body, and names no source")
     }
+    /// The same of a form without the part that should be the picture.
+    package static var missingUploadPart: PipelineError {
+        Self.missingParameter.about("url").saying(
+            "the form has no part named 'file', which is the picture, and the request names no source")
+    }
     static let invalidParameter = PipelineError(
         400, "invalid_parameter", "A parameter has a value that is not allowed", cause: .request)
     static let unknownParameter = PipelineError(
@@ -39,7 +44,7 @@ extension PipelineError {
     static let untranslated = PipelineError(
         400, "untranslated", "The other proxy's URL has no translation", cause: .request)
     static let foreignOptionForbidden = PipelineError(
-        403, "option_forbidden", "The settings of the dialect do not allow this", cause: .request)
+        403, "option_forbidden", "The settings do not allow this", cause: .request)
     static let nothingThere = PipelineError(
         404, "not_found", "There is nothing at this path", cause: .request)
     static let urlExpired = PipelineError(

@@ -163,31 +163,32 @@ struct ImageParameters {
                 all = try integer("quality", String(piece), in: 1...100)
                 continue
             }
-            let names = try formats("quality", parts[0], separator: "+")
-            guard parts.count == 2, names.count == 1, names[0].row.concession == .quality,
-                each[names[0]] == nil
-            else {
+            let format = try formats("quality", parts[0], separator: "+", from: position, among: withQuality)
+            guard parts.count == 2, format.count == 1, each[format[0]] == nil else {
                 throw .invalidParameter(
                     name: "quality", position: position,
                     reason: "a number, or one for each of some formats that have one, such as 75,webp:60")
             }
-            each[names[0]] = try integer("quality", String(parts[1]), in: 1...100)
+            each[format[0]] = try integer("quality", String(parts[1]), in: 1...100)
         }
         return (all, each)
     }
 
+    private static let withQuality = ImageFormat.allCases.filter { $0.row.concession == .quality }
+
     /// Names of formats, each once.
+    /// - Parameter start: the offset of the names in the parameter's value.
     static func formats(
-        _ name: String, _ value: Substring, separator: Character,
+        _ name: String, _ value: Substring, separator: Character, from start: Int = 0,
         among allowed: [ImageFormat] = ImageFormat.allCases
     ) throws(ImageRequestError) -> [ImageFormat] {
         var formats: [ImageFormat] = []
-        for text in value.split(separator: separator, omittingEmptySubsequences: false) {
+        for (position, text) in TextPieces(of: value, at: separator.asciiValue ?? 0, from: start) {
             guard let format = ImageFormat(rawValue: text == "jpg" ? "jpeg" : String(text)),
                 allowed.contains(format), !formats.contains(format)
             else {
                 throw .invalidParameter(
-                    name: name, position: 0,
+                    name: name, position: position,
                     reason: "'\(text.excerpt)' is no format here, or there twice; formats are "
                         + allowed.map(\.rawValue).joined(separator: ", "))
             }

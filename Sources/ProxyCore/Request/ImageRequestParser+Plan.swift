@@ -146,7 +146,8 @@ extension ImageRequestParser {
         case "source", Self.sourceWithAlpha: return .source
         case let name? where name.hasPrefix(Self.automatic):
             let wanted = try ImageParameters.formats(
-                "format", name.dropFirst(Self.automatic.count), separator: "+", among: writable)
+                "format", name.dropFirst(Self.automatic.count), separator: "+", from: Self.automatic.count,
+                among: writable)
             let accepted = accept().formats
             return .automatic(wanted.filter(accepted.contains))
         case let name?:

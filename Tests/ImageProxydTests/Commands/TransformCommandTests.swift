@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Imaging
 import Primitives
 import TestSupport
 import Testing
@@ -31,6 +32,27 @@ struct TransformCommandTests {
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
                 "a.png", "photo.jpg",
             ])
+    }
+
+    @Test(
+        "The output's extension says the format beside a preset that names none, and not beside one that does"
+    )
+    func presetFormats() async throws {
+        try folder.write(
+            Array(
+                """
+                {"presets": {"plain": {"transform": "resize:9x"}, "web": {"transform": "resize:9x", "format": "webp"}}}
+                """.utf8), to: "config.json")
+        func written(_ preset: String) async throws -> ImageFormat? {
+            let outcome = try await run(
+                "transform", "--config", folder.path + "/config.json", "--preset", preset,
+                folder.path + "/photo.jpg", folder.path + "/a.png")
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            return ImageFormat(sniffing: try folder.read("a.png"))
+        }
+
+        #expect(try await written("plain") == .png)
+        #expect(try await written("web") == .webp)
     }
 
     @Test("transform reads and writes pipes, and takes every other parameter of /img")

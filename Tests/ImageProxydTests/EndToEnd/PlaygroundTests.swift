@@ -196,6 +196,31 @@ struct PlaygroundTests {
         #expect(!other.text.contains("admin listener"))
     }
 
+    @Test(
+        "A URL of this proxy with its parameters in the path is shown in the other form, a picture's is not")
+    func pathForm() async throws {
+        let proxy = try await Proxy()
+        func target(_ url: String) async throws -> String? {
+            Self.member("target", of: try await proxy.get("/translate?url=\(Self.encoded(url))"))
+        }
+
+        let own = try await target("https://p.example/img/transform=resize:300x/https://a.example/b.jpg")
+
+        #expect(
+            own?.hasPrefix("/img?transform=resize:300x&url=https://a.example/b.jpg") == true, "\(own ?? "-")")
+        #expect(try await target("https://a.example/img/cat.jpg") == nil)
+    }
+
+    @Test("Operators' translations are by the dialect that is answered at the URL's path")
+    func place() async throws {
+        let proxy = try await Proxy(settings: #""dialects": [{"name": "weserv", "prefix": "/resize/"}]"#)
+        let url = Self.encoded("https://p.example/resize/?url=https://a.example/b.jpg&w=300")
+
+        let answer = try await proxy.administer("GET", "/translate?url=\(url)")
+
+        #expect(Self.member("dialect", of: answer) == "weserv", "\(answer.text)")
+    }
+
     @Test("The secrets of configured dialects are for operators' translations alone")
     func secrets() async throws {
         let folder = try TemporaryDirectory()

@@ -82,6 +82,11 @@ struct UploadTests {
             + "Content-Disposition: form-data; name=\"file\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n"
         let form = Array(head.utf8) + photo + Array("\r\n--XyZ--\r\n".utf8)
 
+        let other =
+            Array(head.replacing("name=\"file\"", with: "name=\"photo\"").utf8) + photo
+            + Array("\r\n--XyZ--\r\n".utf8)
+        let unnamed = try await proxy.send(
+            other, to: Self.small, ["Content-Type: multipart/form-data; boundary=XyZ"])
         let plain = try await proxy.send(photo, to: Self.small)
         let streamed = try await proxy.sendChunked(chunked, to: Self.small)
         let posted = try await proxy.send(
@@ -90,6 +95,7 @@ struct UploadTests {
         #expect(plain.pngSize == [30, 20])
         #expect(streamed.body == plain.body)
         #expect(posted.body == plain.body)
+        #expect(unnamed.status == 400 && unnamed.text.contains("no part named 'file'"), "\(unnamed.text)")
     }
 
     @Test("A body beyond the bound is 413, and one that is no picture 415")

@@ -52,6 +52,11 @@ export class SourceForm {
     }
     const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
     const translation = /^(https?:\/\/|\/)/i.test(given) ? await this.#translate(given) : null;
+    if (translation?.dialect === "imageproxyd") {
+      this.#store.change({ ...readQuery(translation.target.slice(translation.target.indexOf("?") + 1)), file: null });
+      announce("The URL's pipeline is shown");
+      return;
+    }
     if (translation && (unmistakable.has(translation.dialect) || !isAddress)) {
       // What is wrong with the picture that was shown before is not wrong with this one.
       document.dispatchEvent(new Event("translationoffered"));
