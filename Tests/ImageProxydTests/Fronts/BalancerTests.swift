@@ -61,7 +61,11 @@ struct BalancerTests {
             #expect(try await balancer.status("GET", target) == 200)
         }
 
-        #expect(zip(before, counts()).map { $1 - $0 }.sorted() == [0, 0, 20])
+        let requests = zip(before, counts()).map { $1 - $0 }.sorted()
+        #expect(requests.reduce(0, +) == 20)
+        // HAProxy moves on beyond one and a half times a node's share, which is one request here: the one before counts
+        // until its connection has been put back.
+        #expect(kind == .haproxy ? requests[2] >= 15 : requests[2] == 20, "\(requests)")
         for (method, target) in [
             ("DELETE", "/cache?all=1"), ("PURGE", "/img?url=https%3A%2F%2Fwww.example.com%2Fmedia%2Fcat.jpg"),
             ("POST", "/cluster/purge"), ("GET", "/cluster/purge"),
