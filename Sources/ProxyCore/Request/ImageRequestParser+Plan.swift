@@ -79,16 +79,13 @@ extension ImageRequestParser {
             try refuse("quality", beside: "lossless", "only without 'lossless'")
             parameters.quality = nil
         }
-        guard parameters.animation == .first, parameters.frame != nil || parameters.frameCount != nil else {
-            return
-        }
-        let frames = presetNames.intersection(["frame", "frames"])
-        if frames.isEmpty || presetNames.contains("animate") {
-            try refuse(
-                "animate", beside: frames.first ?? "frames", "'first' only without 'frame' and 'frames'")
-            parameters.animation = nil
+        // Beside `frame` alone it says the same: one frame.
+        guard parameters.animation == .first, parameters.frameCount != nil else { return }
+        if presetNames.contains("frames"), !presetNames.contains("animate") {
+            parameters.frameCount = nil
         } else {
-            (parameters.frame, parameters.frameCount) = (nil, nil)
+            try refuse("animate", beside: "frames", "'first' only without 'frames'")
+            parameters.animation = nil
         }
     }
 

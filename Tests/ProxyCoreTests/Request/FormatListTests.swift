@@ -2,6 +2,7 @@
 
 import Imaging
 import Testing
+@testable import Origins
 import URLs
 
 @testable import Request
@@ -29,5 +30,21 @@ struct FormatListTests {
             #expect(reason.contains(wrong) && reason.contains("webp"))
             #expect(!reason.contains(absent), "\(reason)")
         }
+    }
+}
+
+@Suite("Frames that parameters name")
+struct FrameParameterTests {
+    @Test("One frame may be named twice over, as other proxies' URLs do, and it is the one of that number")
+    func frameBesideFirst() throws {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: RequestPolicy(sources: try SourcePolicy(patterns: [])))
+        let request = try parser.parse(
+            query: Array("url=https://a.example/b.gif&animate=first&frame=2".utf8)
+        ) { AcceptClass() }
+
+        #expect(request.plan?.frame == 2)
+        #expect(request.plan?.frameCount == nil)
     }
 }
