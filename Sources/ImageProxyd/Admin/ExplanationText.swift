@@ -12,7 +12,7 @@ import URLs
 /// What is known of a request, in words and as JSON.
 struct ExplanationText {
     let facts: ImageExplanation
-    /// In seconds since 1970.
+    /// When it is explained.
     let now: WallTime
 
     /// The steps of a request, in the order in which they happen.

@@ -109,7 +109,7 @@ struct LocalPicture {
         }
     }
 
-    /// What a client would be answered, who is told the name of a format that is not read.
+    /// What a client would be answered, with the name of a format that is not read.
     private static func failure(_ error: RenderError, of source: StoredBody) -> PipelineError {
         guard case .notAnImage = error, case .bytes(let bytes) = source,
             let format = ForeignFormat(sniffing: Array(bytes.prefix(4_096)))

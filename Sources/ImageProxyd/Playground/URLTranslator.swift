@@ -25,7 +25,7 @@ struct URLTranslator: Sendable {
 
     /// - Parameters:
     ///   - configured: the dialects in the settings.
-    ///   - usesSettings: whether their settings are used. They have secrets that a translation tells, such as the
+    ///   - usesSettings: whether their settings are used. A translation shows their secrets, such as the
     ///     sources in encrypted URLs and the origin's address, so they are for operators.
     init(configured: [ForeignRoute], usesSettings: Bool) {
         self.configured = configured.map { (Swift.type(of: $0.dialect).name, $0) }

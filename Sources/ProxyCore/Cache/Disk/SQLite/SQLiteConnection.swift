@@ -16,11 +16,8 @@ import CSQLite
         let access = canWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         // Without SQLite's own lock: see above.
         let code = unsafe sqlite3_open_v2(path, &database, access | SQLITE_OPEN_NOMUTEX, nil)
-        guard code == SQLITE_OK else {
-            // The memory of a failed open is to be released as well.
-            defer { close() }
-            throw error(code, sql: "")
-        }
+        // The end of the object releases the memory of a failed open as well.
+        guard code == SQLITE_OK else { throw error(code, sql: "") }
         _ = unsafe sqlite3_extended_result_codes(database, 1)
     }
 

@@ -17,8 +17,7 @@ enum SQLiteValue: ExpressibleByIntegerLiteral {
 
 /// The row on which a statement stands; valid until the statement's next step.
 ///
-/// Columns are numbered from 0. Each value has the storage class that was written, whatever the column's
-/// declared type says; a value of another class is nil.
+/// Columns are numbered from 0. A value of another storage class than the one that is asked for is nil.
 @safe struct SQLiteRow: ~Copyable {
     private let statement: OpaquePointer
 
