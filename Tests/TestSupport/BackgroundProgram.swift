@@ -6,7 +6,7 @@ import Glibc
 
 /// Another program that runs beside the tests, and ends with them.
 public final class BackgroundProgram: Sendable {
-    private let pid: pid_t
+    private let process: ChildProcess
     private let output: CInt
     private let folder: TemporaryDirectory
 
@@ -19,7 +19,7 @@ public final class BackgroundProgram: Sendable {
         }
         // Open before the program opens its end, which would wait.
         output = linux_open(path, O_RDONLY | O_NONBLOCK, 0)
-        pid = try MortalProcess.spawn(
+        process = try MortalProcess.spawn(
             [program] + arguments, environment: environment.map { "\($0.key)=\($0.value)" }, log: path)
         _ = fcntl(output, F_SETFL, 0)
     }
@@ -44,9 +44,7 @@ public final class BackgroundProgram: Sendable {
     }
 
     deinit {
-        kill(pid, SIGKILL)
-        var status: CInt = 0
-        waitpid(pid, &status, 0)
+        process.send(signal: SIGKILL)
         close(output)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// A loopback port that refuses connections, and that no other program gets meanwhile: it is bound, and does
@@ -10,7 +11,7 @@ public final class ClosedPort: Sendable {
     public let port: UInt16
 
     public init() throws {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw OriginSocket.Failure(call: "socket", code: errno) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

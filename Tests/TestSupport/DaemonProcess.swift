@@ -7,7 +7,9 @@ import Glibc
 /// when it is ready.
 public final class DaemonProcess: Sendable {
     /// The daemon's process.
-    public let pid: Int32
+    private let process: ChildProcess
+    /// Its id.
+    public var pid: Int32 { process.pid }
     /// The socket that it serves.
     public let socketPath: String
     /// The file of its standard output and error.
@@ -45,8 +47,7 @@ public final class DaemonProcess: Sendable {
     ) async throws -> DaemonProcess {
         try await starting.pass {
             try await onThread {
-                if !calls.isEmpty { try LackingKernel.lose(calls) }
-                return try DaemonProcess(folder, configuration, environment, wrapper, sockets)
+                try DaemonProcess(folder, configuration, environment, calls, wrapper, sockets)
             }
         }
     }
@@ -55,8 +56,8 @@ public final class DaemonProcess: Sendable {
     private static let starting = Turnstile(places: 4)
 
     private init(
-        _ folder: String, _ configuration: String, _ environment: [String], _ wrapper: [String],
-        _ sockets: [CInt]
+        _ folder: String, _ configuration: String, _ environment: [String], _ calls: [String],
+        _ wrapper: [String], _ sockets: [CInt]
     ) throws {
         socketPath = folder + "/http.sock"
         logPath = folder + "/daemon.log"
@@ -65,17 +66,25 @@ public final class DaemonProcess: Sendable {
         notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
         // systemd names the process that the sockets are for, whose id is known only once it runs.
         let shell = ["/bin/sh", "-c", "LISTEN_PID=$$ exec \"$0\" \"$@\""]
-        pid = try MortalProcess.spawn(
+        process = try MortalProcess.spawn(
             wrapper + (sockets.isEmpty ? [] : shell) + [Self.executable, "serve", "--config", configPath],
             environment: ["NOTIFY_SOCKET=\(folder)/notify.sock", "PATH=/usr/bin:/bin", "HOME=\(folder)"]
                 + environment,
-            log: logPath, descriptors: sockets)
+            log: logPath, without: calls, descriptors: sockets)
         do {
             while try !receiveNotification().contains("READY=1") {}
+            guard calls.isEmpty || Self.filters(of: "\(process.pid)") != Self.filters(of: "self") else {
+                throw Failure(description: "it has the system calls \(calls) nevertheless")
+            }
         } catch {
-            kill(pid, SIGKILL)
-            throw Failure(description: "not ready: \(error)\n\(Self.read(logPath))")
+            let state = process.hasEnded ? "ended with \(try process.end())" : "not ready"
+            throw Failure(description: "\(state): \(error)\n\(Self.read(logPath))")
         }
+    }
+
+    /// The line of proc(5) that says how many filters of system calls a process has.
+    private static func filters(of process: String) -> Substring? {
+        read("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("Seccomp_filters:") }
     }
 
     private static func complete(_ configuration: String, _ socketPath: String) -> String {
@@ -99,15 +108,12 @@ public final class DaemonProcess: Sendable {
     }
 
     deinit {
-        kill(pid, SIGKILL)
-        var status: CInt = 0
-        waitpid(pid, &status, 0)
         close(notifySocket)
     }
 
     /// Sends a signal.
     public func send(signal: Int32) {
-        kill(pid, signal)
+        process.send(signal: signal)
     }
 
     /// The descriptors that the daemon has open, each with its target (proc(5)).
@@ -182,14 +188,7 @@ public final class DaemonProcess: Sendable {
 
     /// Waits for the daemon's end; its exit code, or 128 + the signal that ended it.
     public func exitCode() async throws -> Int {
-        let pid = pid
-        return try await onThread {
-            var status: CInt = 0
-            while waitpid(pid, &status, 0) < 0 {
-                guard errno == EINTR else { throw Failure(description: "waitpid: \(errno)") }
-            }
-            return status & 0x7F == 0 ? Int(status >> 8 & 0xFF) : 128 + Int(status & 0x7F)
-        }
+        try await onThread { [process] in try process.end() }
     }
 
     /// The daemon's whole log.

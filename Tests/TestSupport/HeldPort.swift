@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// A port of 127.0.0.1 for a program that can't choose one itself: no other gets it while this exists.
@@ -12,9 +13,8 @@ public final class HeldPort: Sendable {
     public let number: UInt16
 
     public init() throws {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw OriginSocket.Failure(call: "socket", code: errno) }
-        closeOnExec(descriptor)
         var isReused: CInt = 1
         setsockopt(
             descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<CInt>.size))

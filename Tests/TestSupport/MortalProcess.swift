@@ -14,13 +14,24 @@ enum MortalProcess {
         var environment: [String]
         var output: String
         var errors: String?
+        var calls: [String] = []
         var descriptors: [CInt] = []
         let isDone = DispatchSemaphore(value: 0)
-        let result = Result()
+        let outcome = Outcome()
+
+        /// Starts it from this thread, with which it ends; returns its id, or nil where it could not be started.
+        @discardableResult
+        func carryOut() -> pid_t? {
+            let result = Result { try MortalProcess.start(self) }
+            outcome.value.withLock { $0 = result }
+            isDone.signal()
+            // Lost: why it could not be started, which the waiting thread is told.
+            return try? result.get()
+        }
     }
 
-    private final class Result: Sendable {
-        let value = Mutex<(pid: pid_t, code: CInt)>((0, 0))
+    private final class Outcome: Sendable {
+        let value = Mutex<Result<pid_t, any Error>?>(nil)
     }
 
     private static let orders = Mutex<[Order]>([])
@@ -31,41 +42,53 @@ enum MortalProcess {
     private static let parent: Void = startThread {
         while true {
             orderCount.wait()
-            let order = orders.withLock { $0.removeFirst() }
-            order.result.value.withLock { $0 = run(order) }
-            order.isDone.signal()
+            orders.withLock { $0.removeFirst() }.carryOut()
         }
     }
 
     /// Starts a program with its output appended to the file `log`.
-    /// - Parameter descriptors: its descriptors 3, 4 and so on.
+    /// - Parameters:
+    ///   - calls: system calls that the kernel does not support.
+    ///   - descriptors: its descriptors 3, 4 and so on.
     static func spawn(
-        _ arguments: [String], environment: [String], log: String, descriptors: [CInt] = []
-    ) throws -> pid_t {
-        try spawn(
-            arguments, environment: environment, output: log, errors: nil, descriptors: descriptors)
-    }
-
-    /// Starts a program with its output appended to one file, and its errors to another, or to the same.
-    static func spawn(
-        _ arguments: [String], environment: [String], output: String, errors: String?,
+        _ arguments: [String], environment: [String], log: String, without calls: [String] = [],
         descriptors: [CInt] = []
-    ) throws -> pid_t {
-        _ = parent
-        let order = Order(
-            arguments: arguments, environment: environment, output: output, errors: errors,
-            descriptors: descriptors)
-        orders.withLock { $0.append(order) }
-        orderCount.signal()
-        order.isDone.wait()
-        let (pid, code) = order.result.value.withLock { $0 }
-        guard code == 0 else {
-            throw DaemonProcess.Failure(description: "posix_spawn \(arguments[0]): \(code)")
-        }
-        return pid
+    ) throws -> ChildProcess {
+        try spawn(
+            Order(
+                arguments: arguments, environment: environment, output: log, calls: calls,
+                descriptors: descriptors))
     }
 
-    private static func run(_ order: Order) -> (pid_t, CInt) {
+    /// Starts a program with its output appended to one file, and its errors to another.
+    static func spawn(
+        _ arguments: [String], environment: [String], output: String, errors: String
+    ) throws -> ChildProcess {
+        try spawn(Order(arguments: arguments, environment: environment, output: output, errors: errors))
+    }
+
+    private static func spawn(_ order: Order) throws -> ChildProcess {
+        if order.calls.isEmpty {
+            _ = parent
+            orders.withLock { $0.append(order) }
+            orderCount.signal()
+        } else {
+            // A thread of its own, since the loss is irrevocable; it lasts as long as the process.
+            startThread {
+                guard let pid = order.carryOut() else { return }
+                var facts = siginfo_t()
+                while waitid(P_PID, id_t(pid), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            }
+        }
+        order.isDone.wait()
+        guard let result = order.outcome.value.withLock({ $0 }) else {
+            throw DaemonProcess.Failure(description: "no outcome of \(order.arguments[0])")
+        }
+        return ChildProcess(pid: try result.get())
+    }
+
+    private static func start(_ order: Order) throws -> pid_t {
+        if !order.calls.isEmpty { try LackingKernel.lose(order.calls) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -100,6 +123,9 @@ enum MortalProcess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid: pid_t = 0
         let code = posix_spawn(&pid, command[0], &actions, &attributes, &argv, &envp)
-        return (pid, code)
+        guard code == 0 else {
+            throw DaemonProcess.Failure(description: "posix_spawn \(order.arguments[0]): \(code)")
+        }
+        return pid
     }
 }

@@ -12,8 +12,9 @@ public final class ObjectStore: Sendable {
     /// Its URL, which ends in a slash.
     public var url: String { "http://127.0.0.1:\(port)/" }
 
+    // First, so that it ends before its folder is removed.
+    private let process: ChildProcess
     private let folder: TemporaryDirectory
-    private let pid: pid_t
     private static let python = "/usr/bin/python3"
 
     /// Starts it.
@@ -25,22 +26,17 @@ public final class ObjectStore: Sendable {
         guard mkfifo(output, 0o600) == 0 else { throw RawHTTPClient.Failure(description: "mkfifo: \(errno)") }
         let reader = linux_open(output, O_RDWR | O_CLOEXEC, 0)
         defer { close(reader) }
-        pid = try MortalProcess.spawn(
+        process = try MortalProcess.spawn(
             [Self.python, Self.script("serve.py"), folder.path + "/store"],
             environment: ["PATH=/usr/bin:/bin"], output: output, errors: folder.path + "/errors")
         do {
-            port = try Self.port(reader, of: pid)
+            port = try Self.port(reader, of: process)
         } catch {
             // Lost: why the program's errors can't be read; that there is no port is said in any case.
             let errors = (try? folder.read("errors")).map { String(decoding: $0, as: UTF8.self) } ?? ""
             throw RawHTTPClient.Failure(
                 description: "no object store (make test-packages installs one): \(error) \(errors)")
         }
-    }
-
-    deinit {
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
     }
 
     /// Stores bytes under each of some names: a bucket, a slash and a key, not percent-encoded.
@@ -56,20 +52,20 @@ public final class ObjectStore: Sendable {
     }
 
     /// Stops it in the middle of everything, as a machine that hangs; `resume` lets it go on.
-    public func pause() { kill(pid, SIGSTOP) }
+    public func pause() { process.send(signal: SIGSTOP) }
 
     /// Lets it go on.
-    public func resume() { kill(pid, SIGCONT) }
+    public func resume() { process.send(signal: SIGCONT) }
 
     private static func script(_ name: String, from source: StaticString = #filePath) -> String {
         "\(source)".replacing("TestSupport/ObjectStore.swift", with: "Fixtures/object-store/\(name)")
     }
 
     /// Waits for the line with the port, or for the program's end.
-    private static func port(_ output: CInt, of pid: pid_t) throws -> Int {
+    private static func port(_ output: CInt, of process: ChildProcess) throws -> Int {
         var text = ""
         var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        while waitpid(pid, nil, WNOHANG) == 0 {
+        while !process.hasEnded {
             guard poll(&ready, 1, 100) == 1 else { continue }
             var buffer = [UInt8](repeating: 0, count: 4_096)
             let count = read(output, &buffer, buffer.count)

@@ -39,8 +39,3 @@ public func pipeEnds() -> (reading: CInt, writing: CInt) {
     precondition(linux_pipe(&ends) == 0, "pipe2: \(errno)")
     return (ends[0], ends[1])
 }
-
-/// Keeps a descriptor from being inherited by processes that a test starts.
-func closeOnExec(_ descriptor: CInt) {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-}

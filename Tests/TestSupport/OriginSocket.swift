@@ -51,16 +51,18 @@ final class OriginSocket: Sendable {
             defer { state.isOpen = false }
             return state.isOpen
         }
-        if wasOpen { Glibc.close(descriptor) }
+        guard wasOpen else { return }
+        // A process that is being started has the descriptor for a moment too, and would go on listening.
+        if port != 0 { shutdown(descriptor, CInt(SHUT_RDWR)) }
+        Glibc.close(descriptor)
     }
 
     // MARK: - Listening
 
     /// A listener on a free port.
     static func listen(on address: String) throws -> OriginSocket {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
-        closeOnExec(descriptor)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
         guard inet_pton(AF_INET, address, &name.sin_addr) == 1 else {
@@ -85,9 +87,8 @@ final class OriginSocket: Sendable {
     /// The next connection; nil once the gate is open.
     func accept(unlessOpen gate: OriginGate) -> OriginSocket? {
         guard wait(for: Int16(POLLIN), unlessOpen: gate) else { return nil }
-        let client = Glibc.accept(descriptor, nil, nil)
+        let client = linux_accept4(descriptor, nil, nil, LINUX_SOCK_CLOEXEC)
         guard client >= 0 else { return nil }
-        closeOnExec(client)
         var one: CInt = 1
         _ = setsockopt(
             client, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))

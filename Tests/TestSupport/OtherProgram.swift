@@ -30,16 +30,12 @@ public enum OtherProgram {
         let folder = try TemporaryDirectory()
         return try await onThread {
             let (output, errors) = (folder.path + "/output", folder.path + "/errors")
-            let pid = try MortalProcess.spawn(
+            let process = try MortalProcess.spawn(
                 [program] + arguments, environment: environment.map { "\($0.key)=\($0.value)" },
                 output: output,
                 errors: errors)
-            var status: CInt = 0
-            while waitpid(pid, &status, 0) < 0 {
-                guard errno == EINTR else { throw DaemonProcess.Failure(description: "waitpid: \(errno)") }
-            }
             return Outcome(
-                code: status & 0x7F == 0 ? Int(status >> 8 & 0xFF) : 128 + Int(status & 0x7F),
+                code: try process.end(),
                 output: String(decoding: try folder.read("output"), as: UTF8.self),
                 errors: String(decoding: try folder.read("errors"), as: UTF8.self))
         }

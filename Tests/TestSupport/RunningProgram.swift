@@ -4,7 +4,7 @@ import Glibc
 
 /// Another program that serves until the test ends: a proxy in front of the daemon, a database of metrics.
 public final class RunningProgram: Sendable {
-    private let pid: Int32
+    private let process: ChildProcess
     private let logPath: String
     /// Between two looks, in milliseconds.
     private static let pause: CInt = 20
@@ -14,13 +14,7 @@ public final class RunningProgram: Sendable {
         _ arguments: [String], environment: [String] = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], log: String
     ) throws {
         logPath = log
-        pid = try MortalProcess.spawn(arguments, environment: environment, log: log)
-    }
-
-    deinit {
-        kill(pid, SIGKILL)
-        var status: CInt = 0
-        waitpid(pid, &status, 0)
+        process = try MortalProcess.spawn(arguments, environment: environment, log: log)
     }
 
     /// What it has written.
@@ -31,7 +25,7 @@ public final class RunningProgram: Sendable {
     public func wait(until isTrue: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while try await !isTrue() {
-            guard kill(pid, 0) == 0, waitpid(pid, nil, WNOHANG) == 0, ContinuousClock.now < end else {
+            guard !process.hasEnded, ContinuousClock.now < end else {
                 throw DaemonProcess.Failure(
                     description: "it has ended, or too long nothing came true\n\(log)")
             }

@@ -10,8 +10,9 @@ public final class TLSConversation: Sendable {
     /// The file with its certificate.
     public let certificate: String
 
+    // First, so that it ends before its folder is removed.
+    private let server: ChildProcess
     private let folder: TemporaryDirectory
-    private let pid: pid_t
     /// The port on which it listens.
     public let port: Int
     private let input: CInt
@@ -34,15 +35,13 @@ public final class TLSConversation: Sendable {
         // Both ends are open here as well, so that neither pipe ends before this does.
         input = linux_open(names.input, O_RDWR | O_CLOEXEC, 0)
         output = linux_open(names.output, O_RDWR | O_CLOEXEC, 0)
-        pid = try TLSOrigin.openssl(
+        server = try TLSOrigin.openssl(
             ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key],
             output: names.output, in: folder.path, input: names.input)
         port = try TLSOrigin.port(output)
     }
 
     deinit {
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
         close(input)
         close(output)
     }
@@ -67,7 +66,7 @@ public final class TLSConversation: Sendable {
 
     /// Ends the connection without TLS's close_notify, as an attacker can.
     public func cut() {
-        kill(pid, SIGKILL)
+        server.send(signal: SIGKILL)
     }
 
     /// The server prints requests among messages of its own.

@@ -10,8 +10,9 @@ public final class TLSOrigin: Sendable {
     /// The file with its certificate.
     public let certificate: String
 
+    // First, so that it ends before its folder is removed.
+    private let server: ChildProcess
     private let folder: TemporaryDirectory
-    private let pid: pid_t
 
     /// Makes a key and a certificate, and serves.
     public init(file: String, _ bytes: [UInt8]) throws {
@@ -24,15 +25,10 @@ public final class TLSOrigin: Sendable {
         guard mkfifo(output, 0o600) == 0 else { throw RawHTTPClient.Failure(description: "mkfifo: \(errno)") }
         let reader = linux_open(output, O_RDWR | O_CLOEXEC, 0)
         defer { close(reader) }
-        pid = try Self.openssl(
+        server = try Self.openssl(
             ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-WWW"],
             output: output, in: folder.path)
         url = "https://127.0.0.1:\(try Self.port(reader))/\(file)"
-    }
-
-    deinit {
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
     }
 
     /// Makes a key and a certificate for 127.0.0.1.
@@ -45,14 +41,14 @@ public final class TLSOrigin: Sendable {
                 "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
                 certificate,
             ], output: folder + "/request.log")
-        waitpid(request, nil, 0)
+        _ = try request.end()
         return (certificate, key)
     }
 
     /// Starts `openssl`, in `folder` if that is given, with its input from a file there if that is.
     static func openssl(
         _ arguments: [String], output: String, in folder: String? = nil, input: String? = nil
-    ) throws -> pid_t {
+    ) throws -> ChildProcess {
         // s_server serves the files of its working folder, which it has no option for.
         let place = folder.map { "cd '\($0)' && " } ?? ""
         let command = place + "exec openssl \"$@\"" + (input.map { " < '\($0)'" } ?? "")
