@@ -2,7 +2,7 @@
 # `make run` and `make test` install what they need, on Debian 12 with a Swift toolchain.
 
 PREFIX ?= /usr
-PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev libcmark-gfm-dev libcmark-gfm-extensions-dev pkg-config ca-certificates curl binutils
+PACKAGES := libcurl4-openssl-dev libssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev libcmark-gfm-dev libcmark-gfm-extensions-dev pkg-config ca-certificates curl binutils
 # What the tests need besides: a real object store, what runs the scripts of docs/clients, nginx and the other programs of
 # deploy/fronts, Prometheus, which scrapes the daemon and evaluates the alerts, and a browser for the pages.
 TEST_PACKAGES := python3-swift python3-venv nodejs nginx-light varnish haproxy caddy prometheus chromium chromium-driver

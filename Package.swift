@@ -58,8 +58,6 @@ func benchmark(_ name: String, in folder: String, imports: [String]) -> Target {
         swiftSettings: policy)
 }
 
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-
 let package = Package(
     name: "imageproxyd",
     products: [
@@ -69,7 +67,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         // C targets: module maps and header-only shims, each imported by one or two files.
@@ -80,6 +77,8 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -92,11 +91,11 @@ let package = Package(
         .target(name: "WebAssets", exclude: ["files"]),
 
         // From the bottom up.
-        module("Primitives", imports: [], libraries: ["CLinux", crypto]),
+        module("Primitives", imports: [], libraries: ["CCrypto", "CLinux"]),
         module("URLs", imports: ["Primitives"], libraries: ["CCurl", "CLinux"]),
-        module("Dialects", imports: ["Primitives", "URLs"], libraries: [crypto]),
-        module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
-        module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
+        module("Dialects", imports: ["Primitives", "URLs"]),
+        module("Bodies", imports: ["Primitives"], libraries: ["CLinux"]),
+        module("Imaging", imports: ["Primitives"], libraries: ["CVips"]),
         module("Observability", imports: ["Primitives", "URLs"], libraries: ["CLinux"]),
         module("Tracing", imports: ["Primitives"]),
         module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
@@ -104,8 +103,7 @@ let package = Package(
             "Origins", imports: ["Primitives", "URLs", "Imaging", "Freshness"],
             libraries: ["CLinux"]),
         module(
-            "Request", imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins"],
-            libraries: [crypto]),
+            "Request", imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins"]),
         module(
             "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness"],
             libraries: ["CLinux", "CSQLite"]),
@@ -118,8 +116,7 @@ let package = Package(
             "Sharing",
             imports: [
                 "Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "Cache", "Loading",
-            ],
-            libraries: [crypto]),
+            ]),
         module(
             "Pipeline",
             imports: [
@@ -141,7 +138,7 @@ let package = Package(
                 "Freshness", "Origins", "Request", "Cache", "Rendering", "Loading", "Sharing", "Pipeline",
                 "HTTPServer",
                 "CLinux", "CSystemd",
-                "Documents", "WebAssets", crypto,
+                "Documents", "WebAssets",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -172,7 +169,7 @@ let package = Package(
             path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
         tests(of: "Primitives", imports: ["TestSupport"]),
         tests(of: "URLs", imports: []),
-        tests(of: "Dialects", imports: ["Primitives", "TestSupport"], libraries: [crypto]),
+        tests(of: "Dialects", imports: ["Primitives", "TestSupport"]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
@@ -193,8 +190,7 @@ let package = Package(
             ]),
         tests(
             of: "Loading",
-            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"],
-            libraries: [crypto]),
+            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"]),
         tests(
             of: "Sharing",
             imports: [
@@ -217,7 +213,7 @@ let package = Package(
                 "HTTPServer",
                 "Documents",
                 "ImageProxyd",
-                "ImageTestSupport", "TestSupport", "WebAssets", crypto,
+                "ImageTestSupport", "TestSupport", "WebAssets",
             ],
             swiftSettings: testPolicy),
     ],

@@ -132,6 +132,20 @@ def floor(folder):
     return server
 
 
+def floor_miss(folder, origin_port):
+    """libcurl between two sockets; its files go into a folder of their own."""
+    port = free_port()
+    store = folder / "floor-miss"
+    store.mkdir()
+    server = Server(
+        "floor-miss", settings.SERVER_CORE,
+        [settings.BUILD / "floor-miss", port, f"http://127.0.0.1:{origin_port}", store], folder / "floor-miss.log")
+    server.port = port
+    server.path = lambda name: "/" + name
+    wait_until_open(server, port)
+    return server
+
+
 def daemon(name, folder, origin_port, variables=None, **changes):
     """The daemon, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others."""
     port = free_port()

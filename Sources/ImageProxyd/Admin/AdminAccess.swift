@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import HTTPServer
 import Observability
+import Primitives
 
 /// Checks who may use the admin listener.
 struct AdminAccess: Sendable {
     /// Digest of the required bearer token (RFC 6750); nil accepts every client, which the settings permit on
     /// loopback and unix sockets only.
-    private let digest: SHA256Digest?
+    private let digest: [UInt8]?
 
     init(token: [UInt8]?) {
-        digest = token.map { SHA256.hash(data: $0) }
+        digest = token.map { SHA256.hash($0) }
     }
 
     /// Nil if the request is permitted, else the answer.
@@ -20,7 +20,7 @@ struct AdminAccess: Sendable {
         guard let digest else { return isAddressedByName(request) ? Self.wrongHost : nil }
         let shown = unsafe request.withFirstValue(of: .authorization) { unsafe Self.token(in: $0) } ?? nil
         // Digests are compared in constant time, and are all of one length.
-        if let shown, SHA256.hash(data: shown) == digest { return nil }
+        if let shown, SHA256.hash(shown).isEqualInConstantTime(to: digest) { return nil }
         return Self.unauthorized
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import Primitives
 
 /// The SHA-256 of a representation's bytes.
 ///
@@ -16,18 +16,20 @@ package struct ContentHash: Sendable, Hashable, Codable {
 
     /// Creates a hash from a digest; nil unless it has 32 bytes.
     package init?(bytes: [UInt8]) {
-        guard bytes.count == SHA256.byteCount else { return nil }
+        guard bytes.count == SHA256.digestBytes else { return nil }
         self = unsafe bytes.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
 
-    /// Creates a hash from a finished digest.
-    init(_ digest: SHA256.Digest) {
-        self = unsafe digest.withUnsafeBytes { unsafe ContentHash(digest: $0) }
+    /// Creates a hash from what a function has taken in.
+    init(_ function: consuming SHA256) {
+        (first, second, third, fourth) = function.words()
     }
 
     /// Hashes `content`; O(n).
     package init(of content: [UInt8]) {
-        self.init(SHA256.hash(data: content))
+        var function = SHA256()
+        function.update(content)
+        self.init(function)
     }
 
     /// Creates a hash from 32 bytes.
@@ -42,7 +44,7 @@ package struct ContentHash: Sendable, Hashable, Codable {
     /// The 32 bytes of the digest.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(SHA256.byteCount)
+        bytes.reserveCapacity(SHA256.digestBytes)
         for word in [first, second, third, fourth] {
             for shift in stride(from: UInt64(0), to: 64, by: 8) {
                 bytes.append(UInt8(truncatingIfNeeded: word >> shift))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Crypto
+import Primitives
 
 /// The state that only the writer of a growing body uses: the running digests, and the file once there is
 /// one.
@@ -19,11 +19,11 @@ struct PartialBodyWriter {
     var canMoveToFallback = true
 
     /// The SHA-256 of all bytes so far.
-    var hash: ContentHash { ContentHash(hasher.finalize()) }
+    var hash: ContentHash { ContentHash(hasher) }
 
     /// Adds `bytes` to the digests.
     mutating func digest(_ bytes: UnsafeRawBufferPointer) {
-        unsafe hasher.update(bufferPointer: bytes)
+        unsafe hasher.update(bytes)
         checksum = unsafe linux_crc32c(checksum, bytes.baseAddress, bytes.count)
         count += bytes.count
     }

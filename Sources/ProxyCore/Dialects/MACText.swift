@@ -17,8 +17,6 @@ enum MACText {
 
     /// Whether two texts are equal; the time does not depend on where they differ.
     static func areEqual(_ given: some StringProtocol, _ expected: String) -> Bool {
-        let (given, expected) = (Array(given.utf8), Array(expected.utf8))
-        guard given.count == expected.count else { return false }
-        return zip(given, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+        Array(given.utf8).isEqualInConstantTime(to: Array(expected.utf8))
     }
 }

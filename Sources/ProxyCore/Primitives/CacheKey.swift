@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
-
 /// Identifies an entry in every tier: the first 128 bits of the SHA-256 of a canonical text.
 ///
 /// The same on every machine, so a tier may be shared. A disk entry also contains the text itself, which is
@@ -22,13 +20,9 @@ package struct CacheKey: Sendable, Hashable, Codable {
     package init(canonicalText: String) {
         var hasher = SHA256()
         var text = canonicalText
-        text.withUTF8 { unsafe hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        // Safe because a digest has 32 bytes.
-        self = unsafe hasher.finalize().withUnsafeBytes { digest in
-            CacheKey(
-                high: unsafe UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
-                low: unsafe UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-        }
+        text.withUTF8 { unsafe hasher.update(UnsafeRawBufferPointer($0)) }
+        let (high, low, _, _) = hasher.words()
+        self.init(high: high.byteSwapped, low: low.byteSwapped)
     }
 
     /// The key is already a well-mixed hash: both halves are uniformly distributed.

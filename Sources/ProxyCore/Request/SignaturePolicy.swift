@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Primitives
 
 /// Which targets are allowed: those signed with HMAC-SHA256 under one of several keys.
 ///
 /// `sig` is the base64url of the HMAC over path and query as received, up to but without the last `&sig=`.
 package struct SignaturePolicy: Sendable {
-    private let keys: [SymmetricKey]
+    private let keys: [HMACKey<SHA256>]
     /// Whether a target without a signature is refused.
     package let isRequired: Bool
 
@@ -25,7 +24,7 @@ package struct SignaturePolicy: Sendable {
     ///   - keys: raw bytes, each at least `minKeyBytes` long; several for rotation.
     ///   - isRequired: whether an unsigned request is refused, if there are keys.
     package init(keys: [[UInt8]], isRequired: Bool) {
-        self.keys = keys.map { SymmetricKey(data: $0) }
+        self.keys = keys.map { HMACKey($0) }
         self.isRequired = isRequired && !keys.isEmpty
     }
 
@@ -73,10 +72,7 @@ package struct SignaturePolicy: Sendable {
 
     private func isValid(_ code: [UInt8], for signed: ArraySlice<UInt8>) -> Bool {
         var isValid = false
-        for key in keys where HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: signed, using: key)
-        {
-            isValid = true
-        }
+        for key in keys where key.isValid(code, for: signed) { isValid = true }
         return isValid
     }
 
@@ -102,6 +98,6 @@ package struct SignaturePolicy: Sendable {
 
     /// The signature of path and query.
     static func code(of target: [UInt8], with key: [UInt8]) -> String {
-        Base64.encodeURL(HMAC<SHA256>.authenticationCode(for: target, using: SymmetricKey(data: key)))
+        Base64.encodeURL(HMACKey<SHA256>(key).code(for: target))
     }
 }

@@ -152,7 +152,7 @@ package final class ObjectStore: Sendable {
             .delete, try bucketURL("?delete="), .init("POST", content: list),
             [
                 HeaderField(name: "Content-Type", value: "application/xml"),
-                HeaderField(name: "Content-MD5", value: ContentDigest.md5(list)),
+                HeaderField(name: "Content-MD5", value: Base64.encode(MD5.hash(list))),
             ])
         guard answer.status == 200 else { throw answer.refusal }
         if let code = answer.document.element("Code") { throw .refused(200, code) }
@@ -213,7 +213,7 @@ package final class ObjectStore: Sendable {
         _ fields: [HeaderField], limit: Int = maxDocument
     ) async throws(ObjectStoreError) -> StoreAnswer {
         // The content's own hash: the store refuses what arrives altered, and nothing is sent unsigned.
-        let hash = HeaderField(name: "x-amz-content-sha256", value: ContentDigest.sha256(command.content))
+        let hash = HeaderField(name: "x-amz-content-sha256", value: SHA256.hash(command.content).hexadecimal)
         var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
         request.command = command
         let receiver = StoreAnswerReceiver(limit: limit, budget: limit > Self.maxDocument ? budget : nil)

@@ -36,7 +36,7 @@ package enum ObjectName {
 
     /// An original, by its content.
     static func original(_ hash: ContentHash) -> String {
-        let digits = ContentDigest.hex(hash.bytes)
+        let digits = hash.bytes.hexadecimal
         return "\(digits.prefix(2))/o/\(digits)"
     }
 
@@ -78,5 +78,5 @@ package enum ObjectName {
     /// The parts of the bucket, by their first two digits.
     static func part(_ part: UInt8) -> String { hex(part) + "/" }
 
-    private static func hex(_ byte: UInt8) -> String { ContentDigest.hex([byte]) }
+    private static func hex(_ byte: UInt8) -> String { [byte].hexadecimal }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Freshness
 import Loading
 import Primitives
@@ -96,22 +95,5 @@ struct XMLText: Sendable {
             rest = rest[end.upperBound...]
         }
         return found
-    }
-}
-
-/// Digests that requests of S3 need.
-enum ContentDigest {
-    /// SHA-256 in hexadecimal.
-    static func sha256(_ content: [UInt8]) -> String { hex(SHA256.hash(data: content)) }
-
-    /// MD5 in base64 (RFC 1864), which S3 wants with a list of objects to delete.
-    static func md5(_ content: [UInt8]) -> String { Base64.encode(Array(Insecure.MD5.hash(data: content))) }
-
-    /// A digest in hexadecimal.
-    static func hex(_ digest: some Sequence<UInt8>) -> String {
-        digest.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
     }
 }

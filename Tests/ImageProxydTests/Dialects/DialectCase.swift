@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Primitives
 import TestSupport
 
@@ -73,23 +72,20 @@ struct DialectCase: Sendable {
         var signature: String
         switch sign["alg"]?.text {
         case "imgproxy":
-            var mac = HMAC<SHA256>(key: SymmetricKey(data: Self.bytes(ofDigits: key)))
-            mac.update(data: Self.bytes(ofDigits: sign["salt"]?.text ?? ""))
-            mac.update(data: Array(Self.rest(of: text, behind: "{SIG}").utf8))
-            signature = Base64.encodeURL(mac.finalize().prefix(sign["size"]?.whole ?? 32))
+            let salt = Self.bytes(ofDigits: sign["salt"]?.text ?? "")
+            let code = HMACKey<SHA256>(Self.bytes(ofDigits: key))
+                .code(for: salt + Self.rest(of: text, behind: "{SIG}").utf8)
+            signature = Base64.encodeURL(code.prefix(sign["size"]?.whole ?? 32))
         case "thumbor":
-            let code = HMAC<Insecure.SHA1>.authenticationCode(
-                for: Array(Self.rest(of: text, behind: "{SIG}/").utf8),
-                using: SymmetricKey(data: Array(key.utf8)))
+            let code = HMACKey<SHA1>(Array(key.utf8))
+                .code(for: Array(Self.rest(of: text, behind: "{SIG}/").utf8))
             signature = Base64.encodeURL(code)
             signature += String(repeating: "=", count: (4 - signature.utf8.count % 4) % 4)
         case "imaginary":
-            let code = HMAC<SHA256>.authenticationCode(
-                for: Array(Self.sortedQuery(of: text).utf8), using: SymmetricKey(data: Array(key.utf8)))
+            let code = HMACKey<SHA256>(Array(key.utf8)).code(for: Array(Self.sortedQuery(of: text).utf8))
             signature = Base64.encodeURL(code)
         default:
-            let digest = Insecure.MD5.hash(data: Array((key + Self.withoutSignature(text)).utf8))
-            signature = digest.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+            signature = MD5.hash(Array((key + Self.withoutSignature(text)).utf8)).hexadecimal
         }
         if let length = sign["cut"]?.whole { signature = String(signature.prefix(length)) }
         return sign["as"]?.text?.replacing("{}", with: signature) ?? signature

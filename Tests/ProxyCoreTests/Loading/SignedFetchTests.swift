@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import Foundation
 import TestSupport
 import Testing
@@ -127,32 +126,24 @@ private struct AWSVerifier {
         let headers = names.map { "\($0):\(request[$0]?.trimmingCharacters(in: .whitespaces) ?? "")\n" }
             .joined()
         let target = request.target.split(separator: "?", maxSplits: 1).map(String.init)
-        let hash = request["x-amz-content-sha256"] ?? hex(SHA256.hash(data: Data()))
+        let hash = request["x-amz-content-sha256"] ?? SHA256.hash([]).hexadecimal
         let canonical = [
             request.method, target[0], target.count > 1 ? target[1] : "", headers,
             names.joined(separator: ";"), hash,
         ].joined(separator: "\n")
         let text = [
             "AWS4-HMAC-SHA256", date, scope[1...].joined(separator: "/"),
-            hex(SHA256.hash(data: Data(canonical.utf8))),
+            SHA256.hash(Array(canonical.utf8)).hexadecimal,
         ].joined(separator: "\n")
-        var key = Data("AWS4\(secret)".utf8)
+        var key = Array("AWS4\(secret)".utf8)
         for word in scope[1...] { key = mac(key, word) }
         return names.contains("x-amz-content-sha256")
             && authorization.hasPrefix("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/")
             && scope[2...].elementsEqual(["eu-central-1", "s3", "aws4_request"])
-            && names.contains("host") && parts[2][1] == hex(mac(key, text))
+            && names.contains("host") && parts[2][1] == mac(key, text).hexadecimal
     }
 
-    private func mac(_ key: Data, _ text: String) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
+    private func mac(_ key: [UInt8], _ text: String) -> [UInt8] {
+        HMACKey<SHA256>(key).code(for: Array(text.utf8))
     }
-
-    private func hex(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 + 0, radix: 16).leftPadded }.joined()
-    }
-}
-
-extension String {
-    fileprivate var leftPadded: String { count == 1 ? "0" + self : self }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 package import Primitives
 
 /// The URLs of imaginary: `/OPERATION?url=SOURCE&…`, or the picture as the body of a POST.
@@ -167,8 +166,7 @@ package struct Imaginary: Dialect {
         let text = settings.signedPrefix + path + Self.sorted(pairs.filter { $0.name != "sign" })
         var isValid = false
         for key in keys {
-            let mac = HMAC<SHA256>.authenticationCode(
-                for: Array(text.utf8), using: SymmetricKey(data: key))
+            let mac = HMACKey<SHA256>(key).code(for: Array(text.utf8))
             if MACText.areEqual(given, MACText.text(of: mac, isPadded: false)) { isValid = true }
         }
         guard isValid else { throw TranslationError(.signature, "sign", "does not fit the URL and any key") }

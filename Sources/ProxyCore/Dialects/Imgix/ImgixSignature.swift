@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import Primitives
 
 /// The signature of imgix's URLs: MD5 of token, path, and query without the last parameter, `s`.
 ///
@@ -30,7 +30,7 @@ struct ImgixSignature: Sendable {
             query.map { [path + [UInt8(ascii: "?")] + $0.utf8] } ?? [path, path + [UInt8(ascii: "?")]]
         for form in forms where form.allSatisfy({ (0x21...0x7E).contains($0) }) {
             for token in tokens where !token.isEmpty {
-                let own = Self.hexadecimal(Insecure.MD5.hash(data: token + form))
+                let own = MD5.hash(token + form).hexadecimal
                 if MACText.areEqual(code.lowercased(), own) { isSigned = true }
             }
         }
@@ -45,9 +45,5 @@ struct ImgixSignature: Sendable {
         let last = query[(start.map { query.index(after: $0) } ?? query.startIndex)...]
         guard last.hasPrefix("s=") else { return (query, nil) }
         return (start.map { String(query[..<$0]) }, last.dropFirst(2))
-    }
-
-    private static func hexadecimal(_ digest: Insecure.MD5Digest) -> String {
-        digest.map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
     }
 }

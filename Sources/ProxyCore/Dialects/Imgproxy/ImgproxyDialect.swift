@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 package import Primitives
 
 /// imgproxy's URLs: `/SIGNATURE/OPTION:ARGUMENT:…/…/SOURCE`.
@@ -109,7 +108,7 @@ package struct ImgproxyDialect: Dialect {
     }
 
     let settings: Settings
-    private let keys: [(key: SymmetricKey, salt: [UInt8])]
+    private let keys: [(key: HMACKey<SHA256>, salt: [UInt8])]
 
     /// Prepares a dialect.
     ///
@@ -130,7 +129,7 @@ package struct ImgproxyDialect: Dialect {
             }
             secrets.append(secret)
         }
-        self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (SymmetricKey(data: $0), $1) }
+        self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (HMACKey($0), $1) }
         guard !settings.onlyPresets || !settings.presets.isEmpty else {
             throw TranslationError(.invalid, "onlyPresets", "'presets' is empty, so no URL could be answered")
         }
@@ -223,23 +222,14 @@ package struct ImgproxyDialect: Dialect {
         let code = Base64.decodeURL(signature.utf8) ?? []
         var isValid = false
         for (key, salt) in keys {
-            var mac = HMAC<SHA256>(key: key)
-            mac.update(data: salt)
-            mac.update(data: Array(path.utf8))
-            let expected = Array(mac.finalize().prefix(settings.signatureSize))
-            if Self.areEqual(code, expected) { isValid = true }
+            let expected = key.code(for: salt + path.utf8).prefix(settings.signatureSize)
+            if code.isEqualInConstantTime(to: Array(expected)) { isValid = true }
         }
         guard isValid else {
             throw TranslationError(
                 .signature, "signature", "it was made with another key, or over another path")
         }
         return true
-    }
-
-    /// Compares in a time that depends on the lengths alone.
-    private static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
     }
 
     // MARK: - Options

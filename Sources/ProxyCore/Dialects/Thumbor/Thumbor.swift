@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 package import Primitives
 
 /// The URLs of thumbor, and of imagor, which speaks nearly the same language:
@@ -93,7 +92,10 @@ package struct Thumbor: Dialect {
     }
 
     let settings: Settings
-    private let keys: [SymmetricKey]
+    /// Computes the MAC of a path with a key.
+    private typealias MAC = @Sendable ([UInt8]) -> [UInt8]
+    /// One for each key.
+    private let macs: [MAC]
     private var takesAnySignature = false
 
     /// Creates the dialect.
@@ -103,7 +105,7 @@ package struct Thumbor: Dialect {
     ///   - keys: the bytes of the files that `settings.keys` names.
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
         self.settings = settings
-        self.keys = keys.map { SymmetricKey(data: $0) }
+        macs = keys.map { Self.mac(by: settings.digest, with: $0) }
     }
 
     package func unguarded(at site: String?) -> Thumbor {
@@ -164,7 +166,7 @@ package struct Thumbor: Dialect {
         var isValid = false
         // Clients encode the `=` at its end now and then.
         let given = pieces[0].replacing("%3D", with: "=")
-        for key in keys where MACText.areEqual(given, signature(of: pieces[1], with: key)) {
+        for mac in macs where MACText.areEqual(given, signature(of: pieces[1], by: mac)) {
             isValid = true
         }
         guard isValid else {
@@ -173,16 +175,18 @@ package struct Thumbor: Dialect {
         return (pieces[1], true)
     }
 
-    private func signature(of path: Substring, with key: SymmetricKey) -> String {
-        let bytes = Array(path.utf8)
-        let mac: [UInt8] =
-            switch settings.digest {
-            case .sha1: Array(HMAC<Insecure.SHA1>.authenticationCode(for: bytes, using: key))
-            case .sha256: Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
-            case .sha512: Array(HMAC<SHA512>.authenticationCode(for: bytes, using: key))
-            }
+    private func signature(of path: Substring, by mac: MAC) -> String {
         let length = settings.signatureLength
-        return MACText.text(of: mac, isPadded: true, length: length > 0 ? length : nil)
+        return MACText.text(of: mac(Array(path.utf8)), isPadded: true, length: length > 0 ? length : nil)
+    }
+
+    private static func mac(by digest: Settings.Digest, with key: [UInt8]) -> MAC {
+        func mac<Function>(_ key: HMACKey<Function>) -> MAC { { key.code(for: $0) } }
+        return switch digest {
+        case .sha1: mac(HMACKey<SHA1>(key))
+        case .sha256: mac(HMACKey<SHA256>(key))
+        case .sha512: mac(HMACKey<SHA512>(key))
+        }
     }
 
     // MARK: - Source

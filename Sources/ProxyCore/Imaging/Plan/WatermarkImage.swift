@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import Primitives
 
 /// A configured image that `watermark` draws over others. Configuration: `watermarks`.
 ///
@@ -26,7 +26,7 @@ package struct WatermarkImage: Sendable, Hashable, Codable {
     package init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
-        digest = SHA256.hash(data: bytes).map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+        digest = SHA256.hash(bytes).hexadecimal
     }
 
     /// Compares digests.
