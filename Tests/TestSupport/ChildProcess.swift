@@ -38,6 +38,27 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// A line for each thread: its name and state, the system call that it waits in with its arguments, and where in the
+    /// kernel (proc(5)). Says why a process hangs.
+    public var threads: String {
+        let folder = "/proc/\(pid)/task"
+        guard let names = opendir(folder) else { return "" }
+        defer { closedir(names) }
+        var lines: [String] = []
+        while let entry = readdir(names) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard !name.hasPrefix(".") else { continue }
+            let facts = ["comm", "wchan", "syscall", "stat"].map {
+                TextFiles.contents(ofFile: "\(folder)/\(name)/\($0)").filter { !$0.isNewline }
+            }
+            let state = facts[3].split(separator: ")").last?.prefix(2) ?? ""
+            lines.append("\(name) \(facts[0])\(state) in \(facts[1]), system call \(facts[2])")
+        }
+        return lines.sorted().joined(separator: "\n")
+    }
+
     /// Waits for its end; its exit code, or 128 + the signal that ended it. Blocks the thread.
     public func end() throws -> Int {
         // The id stays its own meanwhile, so that signals can be sent.

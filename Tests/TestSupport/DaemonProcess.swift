@@ -77,8 +77,10 @@ public final class DaemonProcess: Sendable {
                 throw Failure(description: "it has the system calls \(calls) nevertheless")
             }
         } catch {
-            let state = process.hasEnded ? "ended with \(try process.end())" : "not ready"
-            throw Failure(description: "\(state): \(error)\n\(Self.read(logPath))")
+            let state =
+                process.hasEnded
+                ? "ended with \(try process.end())" : "not ready, its threads:\n\(process.threads)"
+            throw Failure(description: "\(error)\n\(state)\n\(Self.read(logPath))")
         }
     }
 

@@ -152,7 +152,6 @@ final class HostBreakers: Sendable {
     func report(_ pass: Pass, _ failure: PipelineError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
         let last = lastHop ?? pass.origin
         let hasRedirected = last != pass.origin
-        let chance = random()
         state.withLock { state in
             let first = (Key.connecting(pass.origin), Key.asking(pass.origin, pass.client))
             if hasRedirected {
@@ -163,7 +162,7 @@ final class HostBreakers: Sendable {
             case .answered where failure?.upstreamStatus == 429:
                 state.forget(.connecting(last))
                 state.fail(
-                    .asking(last, pass.client), isProbe: pass.isRetry && !hasRedirected, at: now, chance,
+                    .asking(last, pass.client), isProbe: pass.isRetry && !hasRedirected, at: now, random,
                     atLeast: Int64(failure?.retryAfter ?? 0))
             case .answered:
                 state.forget(.connecting(last))
@@ -172,7 +171,7 @@ final class HostBreakers: Sendable {
                 state.forget(.connecting(last))
                 if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             case .notConnected:
-                state.fail(.connecting(last), isProbe: pass.isProbe && !hasRedirected, at: now, chance)
+                state.fail(.connecting(last), isProbe: pass.isProbe && !hasRedirected, at: now, random)
                 if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             case .unknown:
                 if pass.isProbe, !hasRedirected { state.withdrawProbe(first.0) }
@@ -184,12 +183,13 @@ final class HostBreakers: Sendable {
 
 extension HostBreakers.State {
     fileprivate mutating func fail(
-        _ key: HostBreakers.Key, isProbe: Bool, at now: Int64, _ chance: Double, atLeast least: Int64 = 0
+        _ key: HostBreakers.Key, isProbe: Bool, at now: Int64, _ random: () -> Double,
+        atLeast least: Int64 = 0
     ) {
         let known = ring.peek(key)
         var breaker = known ?? HostBreaker()
         let wasOpen = breaker.isOpen
-        breaker.fail(isProbe: isProbe, at: now, by: rules, random: chance, atLeast: least)
+        breaker.fail(isProbe: isProbe, at: now, by: rules, random: random(), atLeast: least)
         if breaker.isOpen, !wasOpen { open += 1 }
         guard known == nil else {
             _ = ring.replace(breaker, for: key)

@@ -15,8 +15,8 @@ package protocol HashFunction: Sendable {
     /// Appends bytes to the input.
     mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-    /// Writes the digest of the input, `digestBytes` long.
-    consuming func finish(into digest: UnsafeMutablePointer<UInt8>)
+    /// Writes the digest of the input to the beginning of a buffer of `digestBytes` or more.
+    consuming func finish(into digest: UnsafeMutableBufferPointer<UInt8>)
 }
 
 extension HashFunction {
@@ -32,8 +32,7 @@ extension HashFunction {
     package consuming func finish() -> [UInt8] {
         let state = self
         return unsafe [UInt8](unsafeUninitializedCapacity: Self.digestBytes) { buffer, count in
-            // Safe because a buffer of that capacity has an address.
-            unsafe state.finish(into: buffer.baseAddress!)
+            unsafe state.finish(into: buffer)
             count = Self.digestBytes
         }
     }
@@ -69,8 +68,8 @@ package struct SHA256: HashFunction {
         _ = unsafe SHA256_Update(&state, bytes.baseAddress, bytes.count)
     }
 
-    package consuming func finish(into digest: UnsafeMutablePointer<UInt8>) {
-        _ = unsafe SHA256_Final(digest, &state)
+    package consuming func finish(into digest: UnsafeMutableBufferPointer<UInt8>) {
+        _ = unsafe SHA256_Final(digest.baseAddress, &state)
     }
 
     /// The digest as four words, each read least significant byte first.
@@ -78,8 +77,7 @@ package struct SHA256: HashFunction {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let state = self
         unsafe withUnsafeMutableBytes(of: &words) { bytes in
-            // Safe because the words have an address, and 32 bytes.
-            unsafe state.finish(into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
+            unsafe state.finish(into: bytes.bindMemory(to: UInt8.self))
         }
         return (
             UInt64(littleEndian: words.0), UInt64(littleEndian: words.1), UInt64(littleEndian: words.2),
@@ -100,8 +98,8 @@ package struct SHA512: HashFunction {
         _ = unsafe SHA512_Update(&state, bytes.baseAddress, bytes.count)
     }
 
-    package consuming func finish(into digest: UnsafeMutablePointer<UInt8>) {
-        _ = unsafe SHA512_Final(digest, &state)
+    package consuming func finish(into digest: UnsafeMutableBufferPointer<UInt8>) {
+        _ = unsafe SHA512_Final(digest.baseAddress, &state)
     }
 }
 
@@ -117,8 +115,8 @@ package struct SHA1: HashFunction {
         _ = unsafe SHA1_Update(&state, bytes.baseAddress, bytes.count)
     }
 
-    package consuming func finish(into digest: UnsafeMutablePointer<UInt8>) {
-        _ = unsafe SHA1_Final(digest, &state)
+    package consuming func finish(into digest: UnsafeMutableBufferPointer<UInt8>) {
+        _ = unsafe SHA1_Final(digest.baseAddress, &state)
     }
 }
 
@@ -134,7 +132,7 @@ package struct MD5: HashFunction {
         _ = unsafe MD5_Update(&state, bytes.baseAddress, bytes.count)
     }
 
-    package consuming func finish(into digest: UnsafeMutablePointer<UInt8>) {
-        _ = unsafe MD5_Final(digest, &state)
+    package consuming func finish(into digest: UnsafeMutableBufferPointer<UInt8>) {
+        _ = unsafe MD5_Final(digest.baseAddress, &state)
     }
 }
