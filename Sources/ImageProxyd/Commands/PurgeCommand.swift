@@ -40,8 +40,11 @@ struct PurgeCommand: ParsableCommand {
     @OptionGroup var admin: AdminOptions
 
     func validate() throws {
-        guard [url, tag, key, prefix, all ? "1" : nil].compactMap(\.self).count == 1 else {
-            throw ValidationError("one of --url, --tag, --key, --prefix and --all is needed")
+        let count = [url, tag, key, prefix, all ? "1" : nil].compactMap(\.self).count
+        guard count == 1 else {
+            throw ValidationError(
+                "one of --url, --tag, --key, --prefix and --all is needed"
+                    + (count > 1 ? ", and only one can be given" : ""))
         }
     }
 

@@ -33,7 +33,10 @@ struct SignCommand: ParsableCommand {
         guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
         let target = String(url[start...])
         let signed = try signedPath(target, key) ?? signedQuery(target, key)
-        if let remark = try settings.load().remark(onTarget: target) { HostProcess.reportError(remark) }
+        let daemon = settings.config == nil ? "a daemon without --config" : "with these settings the daemon"
+        if let remark = try settings.load().remark(onTarget: target, of: daemon) {
+            HostProcess.reportError(remark)
+        }
         print(url[..<start] + signed)
     }
 

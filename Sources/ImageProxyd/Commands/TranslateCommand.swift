@@ -63,7 +63,10 @@ struct TranslateCommand: ParsableCommand {
             print(translation.target)
             if explain { for note in translation.ignored { print("ignored: \(note)") } }
         } catch {
-            HostProcess.reportError(PipelineError(error).explanation)
+            let advice =
+                settings.config == nil
+                ? ". Without --config the dialects have their usual settings, and no prefix" : ""
+            HostProcess.reportError(PipelineError(error).explanation + advice)
             throw ExitCode.failure
         }
     }

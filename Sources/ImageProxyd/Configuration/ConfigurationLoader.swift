@@ -123,7 +123,12 @@ struct ConfigurationLoader {
                     "", "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
                 continue
             }
-            let readings = EnvironmentNames.readings(of: text, like: setting.json(ProxyConfiguration()))
+            let usual = setting.json(ProxyConfiguration())
+            if let problem = EnvironmentNames.syntaxProblem(of: text, like: usual) {
+                report(setting.path, problem, origin)
+                continue
+            }
+            let readings = EnvironmentNames.readings(of: text, like: usual)
             let fitting = readings.first { mismatch($0, setting) == nil }
             apply(fitting ?? readings.first ?? .string(text), at: setting.path, from: origin)
         }

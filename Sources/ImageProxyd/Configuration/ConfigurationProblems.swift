@@ -99,7 +99,7 @@ extension ProxyConfiguration {
                 return try HTTPServer.Address(parsing: text)
             } catch {
                 problems.refuse(
-                    path, text: text, allowed: "\(allowed)127.0.0.1:8080, [::1]:8080 or unix:/path")
+                    path, text: text, allowed: "\(allowed)127.0.0.1:8080, [::1]:8080 or unix:/path, no name")
                 return nil
             }
         }
@@ -222,15 +222,18 @@ extension ProxyConfiguration {
             let prefix = dialect.prefix
             let isPath = prefix.hasPrefix("/") && prefix.utf8.allSatisfy { (0x21...0x7E).contains($0) }
             if !isPath || prefix.contains("?") {
-                problems.refuse("dialects.\(index).prefix", text: prefix, allowed: "a path such as / or /old")
+                problems.report(
+                    "dialects.\(index).prefix",
+                    "\(prefix.json.compact) is not allowed, expected a path such as / or /old")
             }
             for (setting, watermark) in dialect.watermarkNames where watermarks[watermark] == nil {
                 problems.report(
                     "dialects.\(index).\(setting)", "\(watermark.json.compact) is no name in watermarks")
             }
             if dialects.count(where: { $0.prefix == prefix }) > 1 {
-                problems.refuse(
-                    "dialects.\(index).prefix", text: prefix, allowed: "another path for each dialect")
+                problems.report(
+                    "dialects.\(index).prefix",
+                    "\(prefix.json.compact) is another dialect's, too; expected another path for each")
             }
         }
     }
@@ -245,31 +248,35 @@ extension ProxyConfiguration {
     }
 
     /// What `sign` says of a target; nil when the daemon would answer it, as far as the settings can tell.
-    func remark(onTarget target: String, at now: Int64 = SystemTime.seconds()) -> String? {
+    /// - Parameter daemon: whose settings these are.
+    func remark(
+        onTarget target: String, of daemon: String = "with these settings the daemon",
+        at now: Int64 = SystemTime.seconds()
+    ) -> String? {
         let bytes = Array(target.utf8)
         var policy = unrestrictedPolicy
         policy.presets = presets
         policy.onlyPresets = security.onlyPresets
         let parser = parser(policy: policy)
         do throws(ImageRequestError) {
-            return Self.warning(try Self.problem(ofTarget: bytes, parser, at: now))
+            return Self.warning(try Self.problem(ofTarget: bytes, parser, at: now), daemon)
         } catch .missingParameter("url") {
             // Any name will do, and always does: the picture is not looked at.
             let upload = try? SourceURL.upload([])
             do throws(ImageRequestError) {
                 let bringing = upload.map { parser.taking($0, isOperator: true) } ?? parser
-                return Self.warning(try Self.problem(ofTarget: bytes, bringing, at: now))
+                return Self.warning(try Self.problem(ofTarget: bytes, bringing, at: now), daemon)
                     ?? "note: without 'url' it is for a POST with the picture as its body"
             } catch {
-                return Self.warning(PipelineError(error).explanation)
+                return Self.warning(PipelineError(error).explanation, daemon)
             }
         } catch {
-            return Self.warning(PipelineError(error).explanation)
+            return Self.warning(PipelineError(error).explanation, daemon)
         }
     }
 
-    private static func warning(_ problem: String?) -> String? {
-        problem.map { "warning: with these settings the daemon would refuse this: \($0)" }
+    private static func warning(_ problem: String?, _ daemon: String) -> String? {
+        problem.map { "warning: \(daemon) would refuse this: \($0)" }
     }
 
     private static func problem(

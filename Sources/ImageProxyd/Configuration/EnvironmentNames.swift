@@ -52,6 +52,18 @@ enum EnvironmentNames {
         }
     }
 
+    /// Why a variable's text, for a setting that is an object, is not JSON; nil where it is, and for other settings.
+    static func syntaxProblem(of text: String, like value: JSONValue) -> String? {
+        guard case .object = value else { return nil }
+        var parser = JSONParser(Array(text.utf8))
+        do throws(JSONSyntaxError) {
+            _ = try parser.parse()
+            return nil
+        } catch {
+            return "it is not JSON: \(error.position): \(error.message)"
+        }
+    }
+
     private static func lists(_ text: String) -> [JSONValue] {
         if text.hasPrefix("["), let list = parsed(text) { return [list] }
         let parts = text.split(separator: ",").map { String($0.trimmingBlanks) }

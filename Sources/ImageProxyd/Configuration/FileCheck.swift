@@ -105,7 +105,7 @@ extension ProxyConfiguration {
         guard user == 0 else { return warnings }
         return warnings
             + places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
-                "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
+                "\(key): not every user may read \(path), and the unit's DynamicUser= is neither its owner nor in its group; "
                     + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
             }
     }

@@ -76,7 +76,9 @@ struct HTTPConfiguration: SettingGroup {
             "maxFieldLines", \.server.limits.fieldLines, in: 1...10_000,
             "Most field lines of a request; beyond it 431.")
         Setting(
-            "trustedProxies", \.trustedProxies, each: "a network such as 10.0.0.0/8 or fd00::/8",
+            "trustedProxies", \.trustedProxies,
+            each:
+                "a network such as 10.0.0.0/8 or fd00::/8: no bit is set behind those that the length counts",
             """
             Networks of proxies whose `X-Forwarded-For` names the client: in the access log, for the rate limit and for
             turns in queues. They keep more than half of `maxConnections` also while others want some.

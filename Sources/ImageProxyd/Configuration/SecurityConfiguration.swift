@@ -96,7 +96,8 @@ struct SecurityConfiguration: SettingGroup {
         Setting.group("rateLimit", \.rateLimit)
     }
 
-    private static let network = "a network such as 10.0.0.0/8 or fd00::/8"
+    private static let network =
+        "a network such as 10.0.0.0/8 or fd00::/8: no bit is set behind those that the length counts"
     private static let optionNames = ImageOptions.names.map(\.name) + [priority]
 
     /// Whether unsigned requests are refused.

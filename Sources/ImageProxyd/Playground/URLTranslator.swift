@@ -84,7 +84,7 @@ extension ImageRequestError {
     /// The same, with where the URL is read by the daemon's settings.
     fileprivate var withoutSettings: ImageRequestError {
         let advice =
-            "; by the settings of this daemon's dialects, it is read at /translate of the admin listener alone"
+            ". This page does not know the settings of the daemon's dialects, such as their prefixes; /translate of the admin listener does"
         return switch self {
         case .untranslated(let option, let reason): .untranslated(option: option, reason: reason + advice)
         case .foreignOptionForbidden(let option, let reason):

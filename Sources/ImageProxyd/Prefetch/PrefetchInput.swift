@@ -189,7 +189,8 @@ struct PrefetchInput {
             lineNumber += 1
         }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw problem("line \(lineNumber) is not UTF-8")
+            throw problem(
+                "line \(lineNumber) is not UTF-8; a list of URLs, a line each, a sitemap or JSON is expected")
         }
         let url = text.trimmed
         if !url.isEmpty, !url.hasPrefix("#") { try next(.url(url)) }

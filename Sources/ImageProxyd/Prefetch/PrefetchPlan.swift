@@ -157,7 +157,7 @@ struct PrefetchBody: Sendable {
                 let known = ImageRequestParser.parameterNames.subtracting(excluded).sorted()
                 throw Problem(
                     text:
-                        "there is no member '\(name.excerpt)': known are urls, transforms, presets, accept, rate, "
+                        "'\(name.excerpt)' is not taken here: known are urls, transforms, presets, accept, rate, "
                         + "more, \(known.joined(separator: ", "))")
             }
             switch member.value {

@@ -43,8 +43,8 @@ extension PipelineError {
             self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
                 .saying("this daemon has no key in security.keys: no signature can fit")
         case .optionForbidden(let name):
-            self = Self.optionForbidden
-                .saying("'\(name)' is for signed URLs, or where the configuration allows it")
+            let setting = name == "tag" ? "security.unsignedTags" : "security.allowedOptions"
+            self = Self.optionForbidden.saying("'\(name)' is for signed URLs, or where \(setting) allows it")
         case .presetRequired(let name):
             self = Self.presetRequired.saying(
                 "'\(name)' changes the picture, which security.onlyPresets leaves to preset=NAME, also in "

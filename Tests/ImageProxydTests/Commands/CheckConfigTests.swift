@@ -362,7 +362,8 @@ struct CheckConfigTests {
         let asNobody = try await check(settings, "--user", "nobody")
 
         #expect(asRoot.code == 0)
-        #expect(asRoot.errors.hasPrefix("warning: security.keys.0: \(folder.path)/key is readable"))
+        #expect(
+            asRoot.errors.hasPrefix("warning: security.keys.0: not every user may read \(folder.path)/key, "))
         #expect(asNobody.code == 78)
         #expect(
             asNobody.errors

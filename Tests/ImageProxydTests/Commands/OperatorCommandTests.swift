@@ -110,6 +110,7 @@ struct OperatorCommandTests {
         let admin = ["--admin", "unix:\(proxy.folder.path)/cache/admin.sock"]
         let outcome = try await OtherProgram.run(DaemonProcess.executable, ["purge"] + arguments + admin)
         #expect(outcome.code != 0 && outcome.errors.contains("prefix"))
+        #expect(outcome.errors.contains("only one can be given") == arguments.contains("--tag"))
     }
 
     @Test("failed list shows what is remembered, and failed clear forgets it")

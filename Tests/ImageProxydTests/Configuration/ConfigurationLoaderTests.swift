@@ -260,6 +260,27 @@ struct ConfigurationLoaderTests {
         #expect(problems(environment: [name: "1"]) == ["environment \(name): \(problem)"])
     }
 
+    @Test("A variable for an object that is not JSON is refused with the place of its error")
+    func variableSyntax() {
+        #expect(
+            problems(environment: ["IMAGEPROXYD_PRESETS": "{\"a\":{}"])
+                == [
+                    "environment IMAGEPROXYD_PRESETS: presets: it is not JSON: 1:8: expected a comma or a closing brace"
+                ])
+    }
+
+    @Test("A dialect's prefix that is no path, or another dialect's, too, is named")
+    func prefixes() {
+        let dialects =
+            #"{"dialects": [{"name": "weserv", "prefix": "/"}, {"name": "thumbor", "prefix": "NEXT"}]}"#
+
+        let other = problems(dialects.replacing("NEXT", with: "old"))
+        let same = problems(dialects.replacing("NEXT", with: "/"))
+
+        #expect(other.contains { $0.contains("\"old\" is not allowed, expected a path such as / or /old") })
+        #expect(same.contains { $0.contains("\"/\" is another dialect's, too") })
+    }
+
     @Test("A table without defaults accepts any key; an unknown key beside it is refused")
     func freeTables() throws {
         #expect(try load("{\"fetch\": {\"headers\": {\"X-Any\": \"v\"}}}").fetch.headers == ["X-Any": "v"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Primitives
 import TestSupport
 import Testing
 
@@ -49,6 +50,26 @@ struct DocumentSettingsTests {
                 ])
 
             #expect(outcome.code == 0, "\(block):\n\(outcome.errors)")
+        }
+    }
+
+    @Test("The settings of a page on moving allow the URL that the page shows below them")
+    func foreignURLs() async throws {
+        let path = "300x200/smart/filters:quality(80)/images.example.org/photo.jpg"
+        let code = HMACKey<SHA1>(Array("000102030405060708090a0b0c0d0e0f".utf8)).code(for: Array(path.utf8))
+        let urls = [
+            ("thumbor", "/\(Base64.encodeURL(code))=/\(path)"),
+            ("weserv", "/?url=example.org/photo.jpg&w=300&output=webp"),
+        ]
+        for (page, url) in urls {
+            let block = try #require(CodeBlock.all.first { $0.page == "docs/moving/\(page).md" })
+            try folder.write(Array(try local(block.text).utf8), to: "\(page).json")
+
+            let outcome = try await OtherProgram.run(
+                DaemonProcess.executable,
+                ["translate", "--config", "\(folder.path)/\(page).json", "--dialect", page, url])
+
+            #expect(outcome.code == 0, "\(page): \(outcome.errors)")
         }
     }
 

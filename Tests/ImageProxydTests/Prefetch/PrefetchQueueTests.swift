@@ -198,8 +198,8 @@ struct PrefetchQueueTests {
         arguments: [
             ("[]", "must be an object"), (#"{"urls": "x"}"#, "'urls' must be a list of texts"),
             (#"{"urls": [1]}"#, "has a number"), (#"{"urls": [], "rate": 0}"#, "'rate' must be"),
-            (#"{"urls": [], "url": "x"}"#, "there is no member 'url'"),
-            (#"{"urls": [], "options": "retry-failed"}"#, "there is no member 'options'"),
+            (#"{"urls": [], "url": "x"}"#, "'url' is not taken here"),
+            (#"{"urls": [], "options": "retry-failed"}"#, "'options' is not taken here"),
             (#"{"urls": [], "more": 1}"#, "'more' must be true or false"),
             (#"{"urls": [], "quality": []}"#, "'quality' must be a text or a number"),
             (#"{"urls": [}"#, "line 1, column 11"),

@@ -118,7 +118,7 @@ package struct ImgproxyDialect: Dialect {
     package init(_ settings: Settings, keys: [[UInt8]] = []) throws(TranslationError) {
         self.settings = settings
         guard settings.keys.count == settings.salts.count, keys.count == settings.secretFiles.count else {
-            throw TranslationError(.invalid, "salts", "there is one for each key")
+            throw TranslationError(.invalid, "salts", "as many are needed as keys")
         }
         var secrets: [[UInt8]] = []
         for (index, text) in keys.enumerated() {
@@ -286,7 +286,8 @@ package struct ImgproxyDialect: Dialect {
         preset name: String, to options: inout ImgproxyOptions, _ presets: [String]
     ) throws(TranslationError) {
         guard let text = settings.presets[name] else {
-            throw TranslationError(.invalid, "preset", "there is no preset '\(name.excerpt)'")
+            let hint = suggestion(for: name, among: settings.presets.keys).map { "; \($0)" } ?? ""
+            throw TranslationError(.invalid, "preset", "there is no preset '\(name.excerpt)'\(hint)")
         }
         try apply(preset: name, text, to: &options, presets)
     }

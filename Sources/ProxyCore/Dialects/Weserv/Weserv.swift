@@ -33,7 +33,9 @@ package struct Weserv: Dialect {
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         var options = try WeservOptions(target.query, Leniency(isLenient: isLenient))
         var translation = Translation()
-        translation["url"] = try source(options["url"] ?? "")
+        let url = try source(options["url"] ?? "")
+        translation["url"] = url
+        translation.readSource = url
         let operations = try options.geometry() + options.effects()
         if !operations.isEmpty { translation["transform"] = operations.joined(separator: ",") }
         try options.writeOutput(to: &translation)
