@@ -14,7 +14,7 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
     package static let retryFailed = ImageOptions(rawValue: 1 << 0)
     /// Revalidates now; after a 304 the stored copy stays.
     package static let refreshCached = ImageOptions(rawValue: 1 << 1)
-    /// Never fetches.
+    /// Never fetches, also not to refresh what is stale.
     package static let fromCacheOnly = ImageOptions(rawValue: 1 << 2)
     /// Fetches even if a copy is stored; the new response is stored.
     package static let fromLoaderOnly = ImageOptions(rawValue: 1 << 3)
@@ -35,9 +35,9 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
         .retryFailed, .refreshCached, .fromLoaderOnly, .memoryOnly, .handleCookies, .continueInBackground,
     ]
 
-    /// The options for which an answer from memory would be wrong.
+    /// The options for which an answer from memory would be wrong, or the refresh of a stale one.
     package static let bypassing: ImageOptions = [
-        .refreshCached, .fromLoaderOnly, .handleCookies, .waitStore,
+        .refreshCached, .fromLoaderOnly, .fromCacheOnly, .handleCookies, .waitStore,
     ]
 
     /// Every option with its name in a request.

@@ -9,7 +9,7 @@ import URLs
 package struct AccessRecord: Sendable {
     /// The end of the request, in nanoseconds of CLOCK_MONOTONIC.
     package var finishedAt: UInt64
-    /// From the head's first byte to the end, in nanoseconds.
+    /// From the complete head to the end, in nanoseconds.
     package var duration: UInt64
     /// The status sent; 499 if the client had disconnected.
     package var status: Int

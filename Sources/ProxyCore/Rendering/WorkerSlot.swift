@@ -127,7 +127,7 @@ final class WorkerSlot: Sendable {
             process.startSpace = process.addressSpace()
             pool.update { ($0.noteSandbox(report), .init()) }
         case .unfit(let reason): throw .unavailable("a worker can't work: \(reason)")
-        default: throw .unavailable("a worker talks nonsense")
+        default: throw .unavailable("a worker broke the protocol while it started")
         }
     }
 

@@ -28,6 +28,27 @@ struct OptionTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
+    @Test(
+        "from-cache-only does not even begin to refresh a stale picture that it is answered with from memory")
+    func neverRefreshed() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        let stale = [
+            ("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=0, stale-while-revalidate=600"),
+        ]
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: stale))
+        proxy.origin.routeAll { _ in .body(Fixtures.photo, fields: Self.fields) }
+        let target = proxy.target("/a.jpg", Self.small)
+
+        _ = try await proxy.get(target)
+        for _ in 0..<3 { #expect(try await proxy.get(target + "&options=from-cache-only").status == 200) }
+        // A refresh would be before these.
+        for number in 0..<8 { _ = try await proxy.get(proxy.target("/\(number).jpg")) }
+
+        #expect(proxy.origin.count("/a.jpg") == 1)
+        _ = try await proxy.get(target)
+        await proxy.origin.waitForRequests("/a.jpg", count: 2)
+    }
+
     @Test("retry-failed fetches in spite of the blacklist, and success clears it")
     func retryFailed() async throws {
         let proxy = try await Proxy(security: Self.all)
