@@ -183,7 +183,8 @@ struct ResponseMapping: Sendable {
     ) -> HTTPResponse {
         var document = ProblemDocument(error)
         document.status = compatible?.status ?? document.status
-        var response = Self.problem(document, context: ExchangeContext(route))
+        let cache: Metric.Cache = if case .remembered? = forwarding { .failure } else { .none }
+        var response = Self.problem(document, context: ExchangeContext(route, cache))
         if let json = compatible?.json {
             response.body = .bytes(json)
             response.fields.set(.contentType, text: "application/json")

@@ -16,8 +16,9 @@ struct TopScreen {
 
     /// The names of tiers as they are shown, the ones of hits first.
     private static let tiers: KeyValuePairs = [
-        "memory": "memory", "disk": "disk", "stale": "stale", "collapsed": "joined",
-        "revalidated": "revalidated", "original": "original", "miss": "fetched", "none": "failed",
+        "memory": "memory", "disk": "disk", "stale": "stale", "shared": "shared", "collapsed": "joined",
+        "revalidated": "revalidated", "original": "original", "miss": "fetched", "failure": "remembered",
+        "none": "failed",
     ]
 
     /// All lines, for a window of `now` seconds since 1970.
@@ -34,7 +35,7 @@ struct TopScreen {
                 + "last \(Int(window.seconds.rounded())) s: \(Self.number(window.rate(window.requests))) requests/s, "
                 + "\(ByteCount(Int(window.rate(window.growth("bytes")))).rounded)/s, "
                 + "\(Self.number(window.rate(window.failures))) failures/s",
-            "hits: \(Self.percent(window.share("memory", "disk", "stale")))   of all: "
+            "hits: \(Self.percent(window.share("memory", "disk", "stale", "shared")))   of all: "
                 + Self.tiers.map { "\($0.value) \(Self.percent(window.share($0.key)))" }.joined(
                     separator: "  "),
             "latency: p50 \(Self.time(window.quantile(0.5)))  p90 \(Self.time(window.quantile(0.9)))  "

@@ -16,9 +16,10 @@ package enum Metric {
         }
     }
 
-    /// How the cache took part in an answer; `none` if it did not (health checks, errors).
+    /// How the cache took part in an answer; `none` if it did not (health checks, errors), `failure` if it remembered an
+    /// error.
     package enum Cache: Int, CaseIterable, MetricLabels {
-        case none, memory, disk, original, stale, revalidated, collapsed, miss, shared
+        case none, memory, disk, original, stale, revalidated, collapsed, miss, shared, failure
 
         /// Whether stored bytes answered without waiting for an origin or a worker.
         @inlinable

@@ -335,7 +335,7 @@ struct FailureLogTests {
         #expect(line?.contains("url_host=127.0.0.1") == true && line?.contains("upstream_status=503") == true)
     }
 
-    @Test("A remembered failure is logged with its reason again")
+    @Test("A remembered failure is logged with its reason again, and as one that was remembered")
     func remembered() async throws {
         let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
 
@@ -343,6 +343,7 @@ struct FailureLogTests {
 
         try #require(lines.count == 2)
         #expect(lines.allSatisfy { $0.contains("reason=\"SSL certificate problem: ") })
+        #expect(lines[0].contains(" cache=none ") && lines[1].contains(" cache=failure "))
     }
 
     @Test(

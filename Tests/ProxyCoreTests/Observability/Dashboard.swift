@@ -78,7 +78,7 @@ struct Dashboard {
                         expression: "sum by (cause) (rate(imageproxyd_http_failures_total\(all)}\(rate)",
                         legend: "{{cause}}")
                 ]))
-        let hits = #",cache=~"memory|disk|stale"}"#
+        let hits = #",cache=~"memory|disk|stale|shared"}"#
         add(
             Panel(
                 title: "Hit ratio", help: "Answers from stored results, of all.", unit: "percentunit",

@@ -2,7 +2,9 @@
 
 import Testing
 
+@testable import Imaging
 @testable import Request
+@testable import URLs
 
 @Suite("Names of parameters that are none")
 struct ForeignParameterTests {
@@ -15,5 +17,32 @@ struct ForeignParameterTests {
         #expect(ForeignParameter.hint(for: "qality") == "did you mean 'quality'?")
         #expect(ForeignParameter.hint(for: "blur")?.hasPrefix("operations belong to 'transform'") == true)
         #expect(ForeignParameter.hint(for: "utm_campaign") == nil)
+    }
+
+    @Test("The name of a preset or a placeholder that is misspelt gets the one that was probably meant")
+    func misspeltNames() throws {
+        var policy = RequestPolicy(sources: .unrestricted)
+        policy.presets = ["thumb": Preset(parameters: ["format": "png"])]
+        policy.placeholders = ["grey"]
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: policy)
+        let cases = [
+            ("preset=thmb", "there is no preset 'thmb' in the setting presets; did you mean 'thumb'?"),
+            ("preset=avatar", "there is no preset 'avatar' in the setting presets"),
+            (
+                "placeholder=gray",
+                "there is no placeholder 'gray' in the setting placeholders; did you mean 'grey'?"
+            ),
+        ]
+        for (parameters, reason) in cases {
+            let error = #expect(throws: ImageRequestError.self) {
+                try parser.parse(query: Array("url=https://example.org/a.jpg&\(parameters)".utf8)) {
+                    AcceptClass()
+                }
+            }
+            let name = String(parameters.prefix { $0 != "=" })
+            #expect(error == .invalidParameter(name: name, position: 0, reason: reason))
+        }
     }
 }

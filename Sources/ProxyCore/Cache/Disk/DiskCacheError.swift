@@ -43,7 +43,8 @@ extension DiskCacheError: CustomStringConvertible {
         case .full: "the disk is full"
         case .wouldBlock: "not in memory"
         case .overloaded: "too much waits for the disk"
-        case .locked(let folder): "another daemon holds the cache folder \(folder); a second one needs a folder of its own"
+        case .locked(let folder):
+            "another daemon holds the cache folder \(folder); a second one needs a folder of its own"
         case .unsupported(let what): "the cache folder's file system does not support \(what)"
         case .readOnlyFolder(let folder, let reason): "\(folder) can't be read: \(reason)"
         case .purged: "purged meanwhile"

@@ -3,10 +3,11 @@
 
 /** How the cache took part in an answer, in the order in which it is drawn. */
 export const tiers = [
-  ["memory", "memory"], ["disk", "disk"], ["stale", "stale"], ["collapsed", "joined another"],
-  ["revalidated", "revalidated"], ["original", "from the original"], ["miss", "fetched"], ["none", "failed or refused"],
+  ["memory", "memory"], ["disk", "disk"], ["stale", "stale"], ["shared", "shared tier"], ["collapsed", "joined another"],
+  ["revalidated", "revalidated"], ["original", "from the original"], ["miss", "fetched"],
+  ["failure", "remembered failure"], ["none", "failed or refused"],
 ];
-const hits = ["memory", "disk", "stale"];
+const hits = ["memory", "disk", "stale", "shared"];
 
 const total = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
