@@ -56,7 +56,7 @@ static size_t receive(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
-// libcurl names the events of its sockets: epoll is told of changes alone.
+// libcurl names the events of its sockets: only changes are passed to epoll.
 static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void *of) {
     (void)easy, (void)context, (void)of;
     uint32_t wanted = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);

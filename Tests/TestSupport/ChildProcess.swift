@@ -9,7 +9,7 @@ import Synchronization
 public final class ChildProcess: Sendable {
     /// Its id, which is its own until its end has been waited for.
     public let pid: Int32
-    /// How it ended; nil as long as nobody has waited for that.
+    /// How it ended; nil until that has been waited for.
     private let status = Mutex<CInt?>(nil)
 
     init(pid: pid_t) {
@@ -18,7 +18,7 @@ public final class ChildProcess: Sendable {
 
     deinit {
         send(signal: SIGKILL)
-        // Lost: why the kernel can't tell how it ended; nobody asks.
+        // Lost: why the kernel does not know how it ended; no caller needs it.
         _ = try? end()
     }
 

@@ -33,7 +33,7 @@ struct SignCommand: ParsableCommand {
         guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
         let target = String(url[start...])
         let signed = try signedPath(target, key) ?? signedQuery(target, key)
-        let daemon = settings.config == nil ? "a daemon without --config" : "with these settings the daemon"
+        let daemon = "with these settings\(settings.config == nil ? " (no --config)" : "") the daemon"
         if let remark = try settings.load().remark(onTarget: target, of: daemon) {
             HostProcess.reportError(remark)
         }

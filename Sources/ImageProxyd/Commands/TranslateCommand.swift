@@ -64,8 +64,9 @@ struct TranslateCommand: ParsableCommand {
             if explain { for note in translation.ignored { print("ignored: \(note)") } }
         } catch {
             let advice =
-                settings.config == nil
-                ? ". Without --config the dialects have their usual settings, and no prefix" : ""
+                configuration.dialects.isEmpty
+                ? ". No dialects are configured (--config), so this one has its usual settings, and no prefix"
+                : ""
             HostProcess.reportError(PipelineError(error).explanation + advice)
             throw ExitCode.failure
         }

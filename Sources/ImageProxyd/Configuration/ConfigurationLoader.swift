@@ -123,14 +123,14 @@ struct ConfigurationLoader {
                     "", "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
                 continue
             }
-            let usual = setting.json(ProxyConfiguration())
-            if let problem = EnvironmentNames.syntaxProblem(of: text, like: usual) {
-                report(setting.path, problem, origin)
-                continue
+            do throws(JSONSyntaxError) {
+                let readings = try EnvironmentNames.readings(
+                    of: text, like: setting.json(ProxyConfiguration()))
+                let fitting = readings.first { mismatch($0, setting) == nil }
+                apply(fitting ?? readings.first ?? .string(text), at: setting.path, from: origin)
+            } catch {
+                report(setting.path, "it is not JSON: \(error.position): \(error.message)", origin)
             }
-            let readings = EnvironmentNames.readings(of: text, like: usual)
-            let fitting = readings.first { mismatch($0, setting) == nil }
-            apply(fitting ?? readings.first ?? .string(text), at: setting.path, from: origin)
         }
     }
 

@@ -250,7 +250,7 @@ extension ProxyConfiguration {
     /// What `sign` says of a target; nil when the daemon would answer it, as far as the settings can tell.
     /// - Parameter daemon: whose settings these are.
     func remark(
-        onTarget target: String, of daemon: String = "with these settings the daemon",
+        onTarget target: String, of daemon: String,
         at now: Int64 = SystemTime.seconds()
     ) -> String? {
         let bytes = Array(target.utf8)

@@ -44,23 +44,14 @@ enum EnvironmentNames {
     ///
     /// Lists are JSON or separated by commas, objects are JSON, everything else is text or a JSON word or
     /// number.
-    static func readings(of text: String, like value: JSONValue) -> [JSONValue] {
+    /// - Throws: why the text for an object is not JSON.
+    static func readings(of text: String, like value: JSONValue) throws(JSONSyntaxError) -> [JSONValue] {
         switch value {
-        case .array: lists(text)
-        case .object: [parsed(text)].compactMap(\.self)
-        default: [.string(text), parsed(text)].compactMap(\.self)
-        }
-    }
-
-    /// Why a variable's text, for a setting that is an object, is not JSON; nil where it is, and for other settings.
-    static func syntaxProblem(of text: String, like value: JSONValue) -> String? {
-        guard case .object = value else { return nil }
-        var parser = JSONParser(Array(text.utf8))
-        do throws(JSONSyntaxError) {
-            _ = try parser.parse()
-            return nil
-        } catch {
-            return "it is not JSON: \(error.position): \(error.message)"
+        case .array: return lists(text)
+        case .object:
+            var parser = JSONParser(Array(text.utf8))
+            return [try parser.parse()]
+        default: return [.string(text), parsed(text)].compactMap(\.self)
         }
     }
 

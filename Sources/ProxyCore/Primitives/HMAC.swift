@@ -35,7 +35,7 @@ package struct HMACKey<Function: HashFunction>: Sendable {
 }
 
 extension Array<UInt8> {
-    /// Compares in a time that depends on the lengths alone, so that nobody can guess a secret byte by byte.
+    /// Compares in a time that depends on the lengths alone, so that a secret can't be guessed byte by byte.
     package func isEqualInConstantTime(to other: [UInt8]) -> Bool {
         count == other.count && zip(self, other).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
     }

@@ -22,6 +22,17 @@ package func suggestion(for name: String, among names: some Sequence<String>) ->
     nearest(to: name, among: names).map { "did you mean '\($0)'?" }
 }
 
+/// The same for the reason of a refused request: behind a semicolon, and empty where there is none.
+///
+/// Every client can ask for it, and comparing takes time for each name: with many of them there is none.
+package func requestHint(for name: String, among names: some Collection<String>) -> String {
+    guard names.count <= mostNamesWithHint else { return "" }
+    return suggestion(for: name, among: names).map { "; \($0)" } ?? ""
+}
+
+/// The maximum number of names that a request is compared with.
+private let mostNamesWithHint = 100
+
 /// A longer name gets no hint: comparing takes time proportional to its length.
 private let longestNameWithHint = 100
 

@@ -312,7 +312,7 @@ package final class ImageRequestParser: Sendable {
         var parameters = ImageParameters(buckets: policy.buckets)
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
-                let hint = suggestion(for: name, among: policy.presets.keys).map { "; \($0)" } ?? ""
+                let hint = requestHint(for: name, among: policy.presets.keys)
                 throw .invalidParameter(
                     name: "preset", position: 0,
                     reason: "there is no preset '\(name.excerpt)' in the setting presets\(hint)")
@@ -381,7 +381,7 @@ package final class ImageRequestParser: Sendable {
 
     private func checkPlaceholder(_ delivery: Delivery) throws(ImageRequestError) {
         guard let name = delivery.placeholder, !policy.placeholders.contains(name) else { return }
-        let hint = suggestion(for: name, among: policy.placeholders).map { "; \($0)" } ?? ""
+        let hint = requestHint(for: name, among: policy.placeholders)
         throw .invalidParameter(
             name: "placeholder", position: 0,
             reason: "there is no placeholder '\(name.excerpt)' in the setting placeholders\(hint)")

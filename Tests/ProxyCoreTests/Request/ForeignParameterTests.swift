@@ -44,5 +44,20 @@ struct ForeignParameterTests {
             let name = String(parameters.prefix { $0 != "=" })
             #expect(error == .invalidParameter(name: name, position: 0, reason: reason))
         }
+        // Comparing with many would take time that any client could ask for.
+        let many = (0..<100).map { ("other\($0)", Preset(parameters: ["format": "png"])) }
+        policy.presets.merge(many) { first, _ in first }
+        let crowded = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: policy)
+        let error = #expect(throws: ImageRequestError.self) {
+            try crowded.parse(query: Array("url=https://example.org/a.jpg&preset=thmb".utf8)) {
+                AcceptClass()
+            }
+        }
+        #expect(
+            error
+                == .invalidParameter(
+                    name: "preset", position: 0, reason: "there is no preset 'thmb' in the setting presets"))
     }
 }

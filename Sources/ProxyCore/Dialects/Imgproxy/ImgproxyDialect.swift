@@ -286,7 +286,7 @@ package struct ImgproxyDialect: Dialect {
         preset name: String, to options: inout ImgproxyOptions, _ presets: [String]
     ) throws(TranslationError) {
         guard let text = settings.presets[name] else {
-            let hint = suggestion(for: name, among: settings.presets.keys).map { "; \($0)" } ?? ""
+            let hint = requestHint(for: name, among: settings.presets.keys)
             throw TranslationError(.invalid, "preset", "there is no preset '\(name.excerpt)'\(hint)")
         }
         try apply(preset: name, text, to: &options, presets)
