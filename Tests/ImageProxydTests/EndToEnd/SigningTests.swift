@@ -182,7 +182,9 @@ struct SigningTests {
         #expect(outcome.code == 0)
         #expect(outcome.output == SignaturePolicy.sign(target, with: Self.key) + "\n")
         if let warning {
-            #expect(outcome.errors.hasPrefix("warning: with these settings (no --config) the daemon would refuse this: "))
+            #expect(
+                outcome.errors.hasPrefix(
+                    "warning: with these settings (no --config) the daemon would refuse this: "))
             #expect(outcome.errors.contains(warning), "\(outcome.errors)")
         } else {
             #expect(outcome.errors.isEmpty, "\(outcome.errors)")
