@@ -152,4 +152,20 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *set, CURLMoption option, lon
     return curl_multi_setopt(set, option, value);
 }
 
+// The function is called when libcurl waits for a socket, or no longer does.
+static inline CURLMcode ccurl_multi_set_socket_function(
+    CURLM *set,
+    int (*function)(CURL *handle, curl_socket_t socket, int what, void *context, void *assigned), void *context) {
+    CURLMcode code = curl_multi_setopt(set, CURLMOPT_SOCKETFUNCTION, function);
+    return code == CURLM_OK ? curl_multi_setopt(set, CURLMOPT_SOCKETDATA, context) : code;
+}
+
+// curl_multi_perform for a set with a socket function: that is called, too.
+static inline CURLMcode ccurl_multi_perform_all(CURLM *set, int *running) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(set, running);
+#pragma GCC diagnostic pop
+}
+
 #endif

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Primitives
 
 /// libcurl's multi handle: transfers that share connections, names and TLS sessions. Confined to the loader's
 /// thread.
 @safe
 final class CurlHandleSet {
-    // Safe because only this object and its waker know the pointer; the inbox drops the waker before this
-    // object is freed.
+    // Safe because only this object knows the pointer.
     private let raw: UnsafeMutableRawPointer
     /// How the set's TLS sessions have ended; closing the connections reports to it, too.
     let endings = TLSEndings()
+    /// The sockets of its transfers.
+    private let sockets: SocketWatch
 
-    /// Creates an empty set that keeps up to `idleConnections` connections open; nil if libcurl has no
-    /// memory.
+    /// Creates an empty set that keeps up to `idleConnections` connections open; nil without memory or
+    /// descriptors.
     init?(idleConnections: Int) {
-        guard Self.isLibraryReady, let raw = unsafe curl_multi_init() else { return nil }
-        unsafe self.raw = raw
-        guard unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections) == CURLM_OK else {
+        guard Self.isLibraryReady, let sockets = SocketWatch(), let raw = unsafe curl_multi_init() else {
             return nil
         }
+        unsafe self.raw = raw
+        self.sockets = sockets
+        guard unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections) == CURLM_OK,
+            unsafe ccurl_multi_set_socket_function(
+                raw, watchSocket, Unmanaged.passUnretained(sockets).toOpaque()) == CURLM_OK
+        else { return nil }
     }
 
     deinit {
@@ -32,8 +38,8 @@ final class CurlHandleSet {
         _ = unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections)
     }
 
-    /// Wakes `wait` from another thread.
-    var waker: CurlWaker { unsafe CurlWaker(raw) }
+    /// Wakes `wait` from another thread, as long as the set exists.
+    var waker: SocketWatch.Waker { sockets.waker }
 
     /// Starts a prepared transfer; false if libcurl refuses.
     func add(_ handle: CurlHandle) -> Bool {
@@ -46,11 +52,42 @@ final class CurlHandleSet {
         unsafe _ = curl_multi_remove_handle(raw, handle.raw)
     }
 
-    /// Does all work that does not block, callbacks included; false if libcurl fails.
-    func perform() -> Bool {
+    /// Waits until a socket is ready, it is time for libcurl to go on, another thread calls `wake`, or the time has
+    /// passed; returns the sockets that are ready.
+    func wait(milliseconds: Int) -> [SocketWatch.Event] {
+        sockets.wait(milliseconds: min(milliseconds, millisecondsUntilDue ?? milliseconds))
+    }
+
+    /// The transfer that a ready socket serves, one of them with HTTP/2; nil if it serves none by now.
+    func handle(at event: SocketWatch.Event) -> UInt? { sockets.handle(at: event.socket) }
+
+    /// Does all work that does not block, callbacks included: of ready sockets, and what it is time for, such as
+    /// starting transfers that have been added. False if libcurl fails.
+    func perform(_ events: [SocketWatch.Event]) -> Bool {
         endings.forget()
-        var running: Int32 = 0
-        return unsafe curl_multi_perform(raw, &running) == CURLM_OK
+        for event in events where sockets.handle(at: event.socket) != nil {
+            guard act(on: event.socket, event.readiness) else { return false }
+        }
+        return millisecondsUntilDue != 0 || act(on: CURL_SOCKET_TIMEOUT, 0)
+    }
+
+    /// Does the work of every transfer, also of those that wait for a later time; false if libcurl fails.
+    func performAll() -> Bool {
+        endings.forget()
+        var running: CInt = 0
+        return unsafe ccurl_multi_perform_all(raw, &running) == CURLM_OK
+    }
+
+    private func act(on socket: curl_socket_t, _ readiness: CInt) -> Bool {
+        var running: CInt = 0
+        return unsafe curl_multi_socket_action(raw, socket, readiness, &running) == CURLM_OK
+    }
+
+    /// How long libcurl may be left alone; nil if only an event gives it work.
+    private var millisecondsUntilDue: Int? {
+        var milliseconds = -1
+        guard unsafe curl_multi_timeout(raw, &milliseconds) == CURLM_OK, milliseconds >= 0 else { return nil }
+        return milliseconds
     }
 
     /// Returns the transfers that have ended since the last call.
@@ -66,31 +103,7 @@ final class CurlHandleSet {
         return finished
     }
 
-    /// Waits until a socket is ready, a libcurl timer expires, another thread calls `wake`, or the time has
-    /// passed.
-    func wait(milliseconds: Int) -> Bool {
-        unsafe curl_multi_poll(raw, nil, 0, Int32(clamping: milliseconds), nil) == CURLM_OK
-    }
-
     /// curl_global_init, once for the process; the `static let` also serializes it (libcurl is thread-safe
     /// here since 7.84).
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-}
-
-/// Ends the wait of a set from any thread.
-// Safe because curl_multi_wakeup may be called from any thread, and the inbox that holds this object drops it
-// before the set is freed.
-@safe
-struct CurlWaker: @unchecked Sendable {
-    private let raw: UnsafeMutableRawPointer
-
-    fileprivate init(_ raw: UnsafeMutableRawPointer) {
-        unsafe self.raw = raw
-    }
-
-    /// Wakes the set during its current or its next wait.
-    func wake() {
-        // It fails only if its socket pair is full; then the set wakes anyway.
-        unsafe _ = curl_multi_wakeup(raw)
-    }
 }

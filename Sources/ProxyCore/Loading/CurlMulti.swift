@@ -11,6 +11,7 @@ final class CurlMulti {
     private let inbox: LoaderInbox
     private let counters: LoaderCounters
     private let connections = KnownConnections()
+    private let activity = TransferActivity()
     /// The origins that have lately sent bytes without a request, and until when each request to one has a connection of
     /// its own.
     ///
@@ -27,6 +28,8 @@ final class CurlMulti {
     private var transfers: [UInt64: Transfer] = [:]
     /// The jobs of running hops, by handle.
     private var running: [UInt: UInt64] = [:]
+    /// No hop's deadline passes before this; it may be earlier than the first one.
+    private var earliestDeadline: ContinuousClock.Instant?
     private var isStopping = false
 
     /// The maximum number of origins that are distrusted at once.
@@ -48,26 +51,37 @@ final class CurlMulti {
         delayed = DelayedRetries(delay: rules.configuration.retryDelay)
     }
 
-    /// The pause of the thread when libcurl can't wait, in microseconds.
+    /// The pause of the thread when libcurl fails, in microseconds.
     private static let rest: UInt32 = 10_000
 
     /// Runs until a stop command; then ends every fetch.
     func run() {
+        var events: [SocketWatch.Event] = []
         while !isStopping {
             inbox.takeAll().forEach(execute)
             // After a stop command the thread must not wait again: no other thread would wake it.
             if isStopping { break }
             startWaiting()
-            if !set.perform() { breakOff() }
+            perform(events)
             set.takeFinished().forEach(finishTransfer)
             notifyProgress()
             enforceDeadlines(at: .now)
             startWaiting()
             counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            let wait = hasTriedAddresses() ? 0 : millisecondsToWait(at: .now)
-            if !set.wait(milliseconds: wait) { usleep(Self.rest) }
+            events = set.wait(milliseconds: activity.hasTriedAddress ? 0 : millisecondsToWait(at: .now))
         }
         shutDown()
+    }
+
+    private func perform(_ events: [SocketWatch.Event]) {
+        // A response may grow without a call of `receive`, by what frames its body.
+        for event in events {
+            if let handle = set.handle(at: event), let id = running[handle] { transfers[id]?.noteActivity() }
+        }
+        // After an address that fails at once, such as a refused one, libcurl waits for a timer before it tries the
+        // next, up to half of the time to connect. A call for all transfers makes it continue at once.
+        let isComplete = activity.takeHasTriedAddress() ? set.performAll() : set.perform(events)
+        if !isComplete { breakOff() }
     }
 
     /// libcurl has failed, for example without memory: all running transfers are aborted, later ones may
@@ -105,7 +119,7 @@ final class CurlMulti {
     }
 
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
-        let transfer = Transfer(job: job, rules: rules, connections: connections, continuation: continuation)
+        let transfer = newTransfer(job, continuation)
         guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
         switch queue.enqueue(ticket(for: transfer)) {
         case .admitted: break
@@ -118,6 +132,11 @@ final class CurlMulti {
         for client in job.request.urgency.joined { queue.join(job.id, by: client) }
         // Started before the next command is handled, so that only fetches that cannot run fill the queue.
         startWaiting()
+    }
+
+    private func newTransfer(_ job: LoadJob, _ continuation: LoadJob.Continuation) -> Transfer {
+        Transfer(
+            job: job, rules: rules, connections: connections, activity: activity, continuation: continuation)
     }
 
     private func cancel(_ id: UInt64) {
@@ -151,25 +170,17 @@ final class CurlMulti {
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
-    }
-
-    /// Whether libcurl has started on a further address of any hop.
-    ///
-    /// After an address that fails at once, such as a refused one, libcurl waits for a timer before it tries
-    /// the next, up to half of the time to connect. Another call makes it continue at once.
-    private func hasTriedAddresses() -> Bool {
-        var hasTried = false
-        for id in running.values where transfers[id]?.hop.hasTriedAddress == true {
-            transfers[id]?.hop.hasTriedAddress = false
-            hasTried = true
-        }
-        return hasTried
+        noteDeadline(of: transfer)
     }
 
     private func notifyProgress() {
-        for id in running.values {
-            guard let transfer = transfers[id], !transfer.notifyProgress() else { continue }
-            conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
+        for id in activity.takeActive() {
+            guard let transfer = transfers[id], transfer.handle != nil else { continue }
+            guard transfer.notifyProgress() else {
+                conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
+                continue
+            }
+            noteDeadline(of: transfer)
         }
     }
 
@@ -256,18 +267,27 @@ final class CurlMulti {
             let isOverall = (transfer.clock?.totalDeadline).map { $0 <= now } ?? false
             end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
         }
+        guard let earliestDeadline, earliestDeadline <= now else { return }
+        self.earliestDeadline = nil
         for id in running.values {
-            guard let transfer = transfers[id], let phase = transfer.clock?.check(at: now) else { continue }
-            conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
+            guard let transfer = transfers[id] else { continue }
+            if let phase = transfer.clock?.check(at: now) {
+                conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
+            } else {
+                noteDeadline(of: transfer)
+            }
         }
+    }
+
+    private func noteDeadline(of transfer: Transfer) {
+        guard let deadline = transfer.clock?.deadline else { return }
+        earliestDeadline = min(earliestDeadline ?? deadline, deadline)
     }
 
     /// Milliseconds until the next deadline, rounded up, so that it has passed by then.
     private func millisecondsToWait(at now: ContinuousClock.Instant) -> Int {
-        let deadlines =
-            running.values.compactMap { transfers[$0]?.clock?.deadline }
-            + [queue.nextDeadline, delayed.nextDue].compactMap { $0 }
-        let wait = min(Self.longestWait, deadlines.min().map { now.duration(to: $0) } ?? Self.longestWait)
+        let deadline = [earliestDeadline, queue.nextDeadline, delayed.nextDue].compactMap { $0 }.min()
+        let wait = min(Self.longestWait, deadline.map { now.duration(to: $0) } ?? Self.longestWait)
         return max(0, Int((wait / .milliseconds(1)).rounded(.up)))
     }
 
@@ -281,9 +301,7 @@ final class CurlMulti {
         for command in inbox.close() {
             switch command {
             case .start(let job, let continuation):
-                end(
-                    Transfer(job: job, rules: rules, connections: connections, continuation: continuation),
-                    .failure(.cancelled))
+                end(newTransfer(job, continuation), .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
             case .cancel, .change, .adopt, .stop: continue
             }

@@ -27,7 +27,7 @@ final class LoaderInbox: Sendable {
     fileprivate struct State {
         var commands: [Command] = []
         var starts = 0
-        var waker: CurlWaker?
+        var waker: SocketWatch.Waker?
         var maxStarts: Int
     }
 
@@ -37,7 +37,7 @@ final class LoaderInbox: Sendable {
     ///
     /// At most `maxStarts` fetches wait in it. There are at most as many cancellations as fetches, and as
     /// many pings as watchers.
-    init(waker: CurlWaker, maxStarts: Int) {
+    init(waker: SocketWatch.Waker, maxStarts: Int) {
         state = Mutex(State(waker: waker, maxStarts: maxStarts))
     }
 

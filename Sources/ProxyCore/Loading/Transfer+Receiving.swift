@@ -30,7 +30,7 @@ extension Transfer {
     /// Whether a socket to `address` may be opened; called before each address is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
-        hop.hasTriedAddress = true
+        activity.noteTriedAddress()
         guard rules.permits(address, for: url) else {
             hop.didRefuseAddress = true
             return false
@@ -54,6 +54,7 @@ extension Transfer {
     /// Whether the request may be sent over this connection; called before each request, also on a reused
     /// connection.
     func maySend(over ends: ConnectionEnds?) -> Bool {
+        noteActivity()
         guard rules.permits(ends?.remote, for: url) else {
             hop.verdict = .refused(addressError)
             return false
@@ -68,6 +69,7 @@ extension Transfer {
 
     /// Receives a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+        noteActivity()
         guard hop.head.hasBegun || !isAnsweredTooSoon else {
             hop.connectionFault = .tainted
             return false
@@ -92,6 +94,7 @@ extension Transfer {
     /// Pieces below a page are collected first; otherwise the other fetches would wait that long. So are larger ones, once
     /// the body is too long for memory: a file takes few large writes with half the work of many small ones.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        noteActivity()
         hop.receivedBytes += bytes.count
         guard case .delivering = hop.verdict else {
             clock?.received(bodyBytes: bytes.count, at: .now)
@@ -155,6 +158,7 @@ extension Transfer {
     /// Notifies the receiver that no more bytes are available now, if it got some since the last call; false
     /// ends the hop.
     func notifyProgress() -> Bool {
+        hop.isActive = false
         guard passesSmallChunks() else { return false }
         if case .delivering = hop.verdict, !isWithinBytes { return refuse(.tooLarge) }
         guard hop.hasProgress else { return true }

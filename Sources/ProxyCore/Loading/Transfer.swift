@@ -83,6 +83,8 @@ final class Transfer {
     private let continuation: LoadJob.Continuation
     /// The connections that have been used.
     let connections: KnownConnections
+    /// What the loader's thread has to look at.
+    let activity: TransferActivity
 
     /// The URL of this hop.
     private(set) var url: SourceURL
@@ -145,8 +147,8 @@ final class Transfer {
         var bytesBefore: Int64 = -1
         /// Why the connection can't be used.
         var connectionFault: ConnectionFault?
-        /// Whether an address has been tried or refused since the last check.
-        var hasTriedAddress = false
+        /// Whether the loader's thread has been told to look at it.
+        var isActive = false
 
         init(_ configuration: FetchConfiguration) {
             head = OriginHeadReader(maxBytes: configuration.maxHeadBytes)
@@ -154,11 +156,13 @@ final class Transfer {
     }
 
     init(
-        job: LoadJob, rules: Rules, connections: KnownConnections, continuation: LoadJob.Continuation
+        job: LoadJob, rules: Rules, connections: KnownConnections, activity: TransferActivity,
+        continuation: LoadJob.Continuation
     ) {
         self.job = job
         self.rules = rules
         self.connections = connections
+        self.activity = activity
         self.continuation = continuation
         url = job.request.url
         client = job.request.urgency.client
@@ -191,6 +195,13 @@ final class Transfer {
         hop = Hop(rules.configuration)
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
+    }
+
+    /// The loader's thread has to look at the hop: a deadline or the received bytes may have changed.
+    func noteActivity() {
+        guard !hop.isActive else { return }
+        hop.isActive = true
+        activity.note(job.id)
     }
 
     /// Follows a redirect.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the running hops have done since the loader's thread last looked, so that it looks at no others. Confined to
+/// that thread.
+final class TransferActivity {
+    /// Whether libcurl has tried an address of any hop, or was refused it.
+    private(set) var hasTriedAddress = false
+    private var active: [UInt64] = []
+
+    /// Records a try.
+    func noteTriedAddress() { hasTriedAddress = true }
+
+    /// Records that a job's hop has sent or received something; once until `takeActive`.
+    func note(_ job: UInt64) { active.append(job) }
+
+    /// Whether an address has been tried since the last call.
+    func takeHasTriedAddress() -> Bool {
+        defer { hasTriedAddress = false }
+        return hasTriedAddress
+    }
+
+    /// Removes and returns the jobs that were recorded.
+    func takeActive() -> [UInt64] {
+        defer { active.removeAll(keepingCapacity: true) }
+        return active
+    }
+}
