@@ -79,7 +79,8 @@ final class SocketWatch {
             return
         }
         let events =
-            (what & CURL_POLL_IN == 0 ? 0 : EPOLLIN.rawValue) | (what & CURL_POLL_OUT == 0 ? 0 : EPOLLOUT.rawValue)
+            (what & CURL_POLL_IN == 0 ? 0 : EPOLLIN.rawValue)
+            | (what & CURL_POLL_OUT == 0 ? 0 : EPOLLOUT.rawValue)
         let isKnown = handles.updateValue(handle, forKey: socket) != nil
         // A descriptor of the same number may have been closed without a word, or left in the set.
         if !change(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events) {
