@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Cache
 import Freshness
 internal import HTTPServer
@@ -79,7 +80,7 @@ struct Components: Sendable {
             configuration.playground ? PlaygroundHandler(configuration, files, isAdmin: false) : nil
         let handlers = ImageHandlers(
             images: own, information: information, foreign: files.dialects.map { images(.img, $0) },
-            playground: playground)
+            reserved: playground?.targets)
         return Routes(
             handlers: handlers, sharing: Self.sharing(configuration), status: status, srcset: srcset,
             showsMetrics: try Self.showsMetrics(configuration), playground: playground,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 internal import HTTPServer
 import Observability
 
@@ -27,7 +28,7 @@ final class MetricsHandler: RequestHandling {
 
     private func routed(_ request: HTTPRequest) -> HTTPAnswer {
         let status = currentRoutes.value.admin.status
-        let route = unsafe request.withTarget { unsafe Routes.route(of: $0) }
+        let route = unsafe request.withTarget { unsafe Metric.Route(of: $0) }
         let page = documents.answer(request)
         guard page != nil || [.metrics, .healthz, .readyz].contains(route) else { return .now(Self.notFound) }
         guard request.method == .get || request.method == .head else { return .now(Self.methodNotAllowed) }

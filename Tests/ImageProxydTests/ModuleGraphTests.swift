@@ -6,10 +6,16 @@ import Testing
 @Suite("The graph of modules")
 struct ModuleGraphTests {
     /// The imports of each module, as the manifest declares them.
-    private static let declared: [String: Set<String>] = {
+    private static let declared = rows.mapValues(\.imports)
+
+    private static let rows: [String: (folder: String, imports: Set<String>)] = {
         let manifest = TextFiles.read("Package.swift")
-        let rows = manifest.matches(of: /module\(\s*"(\w+)",\s*imports: \[([^\]]*)\]/)
-        return Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), names(in: $0.2, /"(\w+)"/)) })
+        let rows = manifest.matches(of: /module\(\s*"(\w+)",(?: in: "([\w\/]+)",)?\s*imports: \[([^\]]*)\]/)
+        return Dictionary(
+            uniqueKeysWithValues: rows.map {
+                let folder = $0.2.map(String.init) ?? "Sources/ProxyCore"
+                return (String($0.1), ("\(folder)/\($0.1)", names(in: $0.3, /"(\w+)"/)))
+            })
     }()
 
     private static func names(in text: Substring, _ pattern: Regex<(Substring, Substring)>) -> Set<String> {
@@ -27,8 +33,8 @@ struct ModuleGraphTests {
 
     @Test("A module's files import the modules that the manifest declares for it, and no other")
     func imports() {
-        for (module, declared) in Self.declared {
-            let texts = TextFiles.swift(below: "Sources/ProxyCore/\(module)")
+        for (module, (folder, declared)) in Self.rows {
+            let texts = TextFiles.swift(below: folder)
             let lines = texts.flatMap { $0.matches(of: /(?m)^(?:package )?import (\w+)$/) }
             let imported = Set(lines.map { String($0.1) })
 

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cache
-internal import HTTPServer
-import Observability
+package import HTTPServer
+package import Observability
 import Pipeline
 import Request
 
 /// Counts each exchange when it has ended, and writes its line to the access log. Hot path: a few atomics and
 /// a lock; what was no hit also enters the tables of the live view.
-struct Accounting: Sendable {
-    let metrics: Metrics
-    let log: AccessLog
-    let recentWork: RecentWork
+package struct Accounting: Sendable {
+    private let metrics: Metrics
+    private let log: AccessLog
+    private let recentWork: RecentWork
 
-    func didFinish(_ exchange: HTTPExchange) {
+    package init(metrics: Metrics, log: AccessLog, recentWork: RecentWork) {
+        self.metrics = metrics
+        self.log = log
+        self.recentWork = recentWork
+    }
+
+    package func didFinish(_ exchange: HTTPExchange) {
         let context = ExchangeContext(packed: exchange.context)
         let shard = MetricShard.loop(exchange.loop)
         metrics.httpRequests.increment(context.route, Metric.Status(Int(exchange.status.code)), on: shard)
@@ -44,7 +50,7 @@ struct Accounting: Sendable {
 
 extension AccessRecord {
     /// - Parameter url: how much of a source's URL is logged.
-    init(_ exchange: HTTPExchange, _ context: ExchangeContext, url: LogConfiguration.URLDetail) {
+    package init(_ exchange: HTTPExchange, _ context: ExchangeContext, url: LogConfiguration.URLDetail) {
         self.init(
             finishedAt: exchange.finishedAt, duration: exchange.duration, status: Int(exchange.status.code),
             bytes: exchange.bodyBytesSent, route: context.route, cache: context.cache)
@@ -76,7 +82,7 @@ extension AccessRecord.Miss {
 }
 
 extension AccessRecord.Client {
-    init(_ peer: PeerAddress) {
+    package init(_ peer: PeerAddress) {
         self =
             switch peer {
             case .unix: .unix

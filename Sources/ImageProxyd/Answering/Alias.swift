@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-internal import HTTPServer
+import HTTPServer
 import Primitives
 
 /// The prepared answer of one request target, for one variant of the fields that count: its entry's key and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cache
+package import Cache
 internal import Synchronization
 
 /// Maps exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
@@ -8,7 +8,7 @@ internal import Synchronization
 /// An alias is inserted only after a complete check of its request; the bytes stay in the memory tier under
 /// the result key, so an alias whose entry was evicted is a miss. Bounded by count and by the bytes of all
 /// targets and heads: a full shard drops half of its targets.
-final class AliasTable: Sendable {
+package final class AliasTable: Sendable {
     /// Aliases of one target: one, or one for each variant of the fields that count.
     fileprivate struct Shard {
         var aliases: [TargetDigest: [Alias]] = [:]
@@ -28,10 +28,10 @@ final class AliasTable: Sendable {
     /// The maximum number of variants of one target; another one replaces the oldest.
     private static let variantsPerTarget = 8
     /// The maximum length of a target that is stored, in bytes; a longer one is parsed each time.
-    static let maxTargetBytes = 2_048
+    package static let maxTargetBytes = 2_048
 
     /// Creates an empty table for at most about `capacity` targets, within the bytes of `share`.
-    init(capacity: Int, share: MemoryShare, shardCount: Int = 16) {
+    package init(capacity: Int, share: MemoryShare, shardCount: Int = 16) {
         boxes = (0..<shardCount).map { _ in Box() }
         shardCapacity = max(16, capacity / shardCount)
         self.share = share

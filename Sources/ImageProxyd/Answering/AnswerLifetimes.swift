@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Freshness
-internal import HTTPServer
+import HTTPServer
 
 /// What an answer says of its reuse: `Cache-Control`, and the fields for caches in front that `downstream` names.
 struct AnswerLifetimes: Sendable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
+import HTTPServer
 
 /// What browsers send about their screens on request (RFC 8942). Configuration: `http.clientHints`.
-struct ClientHints: Sendable {
+package struct ClientHints: Sendable {
     /// Whether hints are requested and used.
     let areOn: Bool
 
@@ -11,6 +11,10 @@ struct ClientHints: Sendable {
     private static let step = 0.25
     /// The accepted range of `dpr`.
     private static let range = 0.5...8.0
+
+    package init(areOn: Bool) {
+        self.areOn = areOn
+    }
 
     /// Hot path: the device pixel ratio of the request's screen; nil without a valid one.
     func dpr(of request: HTTPRequest) -> Double? {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
-import Primitives
+package import HTTPServer
+package import Primitives
 
 extension ClientID {
     /// The client at an address; nil for a unix socket, whose clients can't be distinguished.
-    init?(_ address: PeerAddress) {
+    package init?(_ address: PeerAddress) {
         switch address {
         case .unix: return nil
         case .v4(let address): self.init(v4: address)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
-import Observability
-import Pipeline
-import Request
-import URLs
+package import HTTPServer
+package import Observability
+package import Pipeline
+package import Request
+package import URLs
 
 /// What the access log contains of an exchange beyond numbers; plain hits have none.
-final class ExchangeNote: Sendable {
+package final class ExchangeNote: Sendable {
     /// The target's path if the route does not determine it.
-    let path: InlineText?
+    package let path: InlineText?
     private let content: Content?
 
     private struct Content {
@@ -33,19 +33,19 @@ final class ExchangeNote: Sendable {
         var body: StreamingBody?
     }
 
-    init(path: InlineText) {
+    package init(path: InlineText) {
         self.path = path
         content = nil
     }
 
     /// The error's code; nil where there was none.
-    var code: String? { content?.failure?.row.code ?? content?.problem?.code }
+    package var code: String? { content?.failure?.row.code ?? content?.problem?.code }
 
     /// The log's facts about a miss, at the exchange's end.
     /// - Parameters:
     ///   - wasCut: whether the exchange ended before the answer did.
     ///   - url: how much of the source's URL is logged.
-    func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
+    package func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
         guard let content else { return nil }
         var miss = AccessRecord.Miss(LoggedURL(content.source, as: url))
         miss.preset = content.preset ?? ""
@@ -76,13 +76,13 @@ final class ExchangeNote: Sendable {
     var breakOff: PipelineError? { content?.body?.failure }
 
     /// Records that an image is streamed while it is received.
-    init(_ image: StreamingImage, for request: ImageRequest) {
+    package init(_ image: StreamingImage, for request: ImageRequest) {
         path = nil
         content = Content(source: request.source, preset: request.delivery.preset, body: image.body)
     }
 
     /// Records that an operator has purged this.
-    init(purged target: PurgeTarget) {
+    package init(purged target: PurgeTarget) {
         path = nil
         let source: SourceURL? = if case .source(let source) = target { source } else { nil }
         content = Content(source: source, purge: target)
@@ -90,14 +90,14 @@ final class ExchangeNote: Sendable {
 
     /// Records that a problem document was sent.
     /// - Parameter path: the target's path, if the route does not determine it.
-    init(_ problem: ProblemDocument, path: InlineText? = nil) {
+    package init(_ problem: ProblemDocument, path: InlineText? = nil) {
         self.path = path
         content = Content(problem: problem)
     }
 
     /// Records that the server itself has refused a request.
     /// - Parameter request: nil if the route determines its path.
-    init(refusal status: HTTPStatus, _ reason: String?, at request: HTTPRequest?) {
+    package init(refusal status: HTTPStatus, _ reason: String?, at request: HTTPRequest?) {
         path = request.map { unsafe $0.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) } }
         let problem = ProblemDocument(status: Int(status.code), code: status.problemCode, title: "")
         content = Content(problem: problem, reason: reason ?? "")
@@ -109,11 +109,11 @@ final class ExchangeNote: Sendable {
     }
 
     /// The same for a target whose route does not determine its path.
-    func at(_ path: InlineText) -> ExchangeNote { ExchangeNote(path: path, content: content) }
+    package func at(_ path: InlineText) -> ExchangeNote { ExchangeNote(path: path, content: content) }
 
     /// Records how an image was made.
     /// - Parameter sent: what is recorded of the answer already: a problem document in place of the image.
-    init(_ image: ImageResponse, for request: ImageRequest, sent: ExchangeNote?) {
+    package init(_ image: ImageResponse, for request: ImageRequest, sent: ExchangeNote?) {
         path = nil
         var content = Content(
             source: request.source, preset: request.delivery.preset, timings: image.timings,
@@ -124,7 +124,7 @@ final class ExchangeNote: Sendable {
     }
 
     /// Records why there is no image; `source` is nil if the request had no usable URL.
-    init(_ error: PipelineError, source: SourceURL?, preset: String?) {
+    package init(_ error: PipelineError, source: SourceURL?, preset: String?) {
         path = nil
         content = Content(
             source: source, preset: preset, failure: error,
@@ -156,7 +156,7 @@ extension PurgeTarget {
 
 extension AccessRecord.Miss {
     /// Creates the values for a failure of the daemon's own request to a source.
-    init(_ source: SourceURL, _ failure: PipelineError, url: LogConfiguration.URLDetail) {
+    package init(_ source: SourceURL, _ failure: PipelineError, url: LogConfiguration.URLDetail) {
         self.init(LoggedURL(source, as: url))
         describe(failure, url: url)
     }

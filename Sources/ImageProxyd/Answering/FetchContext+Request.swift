@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
-import Loading
-import Pipeline
+package import HTTPServer
+package import Loading
+package import Pipeline
 import Primitives
-import Tracing
+package import Tracing
 
 extension FetchContext {
     /// The fields of a request that are passed on to the origin.
     /// - Parameter forwarding: records whether a request was sent to the origin.
-    init(
+    package init(
         _ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil, asked: Asked? = nil
     ) {
         self.init(
@@ -20,7 +20,7 @@ extension FetchContext {
     }
 
     /// The part of `traceparent` that version 00 defines, in that version.
-    static func parent(of request: HTTPRequest) -> String? {
+    package static func parent(of request: HTTPRequest) -> String? {
         guard request.traceID != nil, let parent = request.values(of: .traceparent).first else { return nil }
         return "00" + parent.dropFirst(2).prefix(53)
     }
@@ -32,7 +32,7 @@ extension FetchContext {
 
 extension FetchContext.Asked {
     /// What another node needs of a request to read it; nil where that is too long for a request to it.
-    init?(_ request: HTTPRequest) {
+    package init?(_ request: HTTPRequest) {
         let accept = request.values(of: .accept).joined(separator: ",")
         guard request.method == .get || request.method == .head, request.target.utf8.count <= Self.longest,
             accept.utf8.count <= Self.longest / 2
@@ -62,7 +62,7 @@ extension LoopGuard {
 
     /// Refuses a request that this daemon has sent itself.
     /// - Throws: `loopDetected`.
-    func check(_ request: HTTPRequest) throws(PipelineError) {
+    package func check(_ request: HTTPRequest) throws(PipelineError) {
         guard request.has(.cdnLoop) || request.has(.via) else { return }
         guard !hasPassed(cdnLoop: request.values(of: .cdnLoop), via: request.values(of: .via)) else {
             throw .loopDetected
@@ -74,7 +74,7 @@ extension FieldName {
     /// `CDN-Loop` (RFC 8586).
     static let cdnLoop = FieldName(literal: "CDN-Loop")
     /// `Priority` (RFC 9218).
-    static let priority = FieldName(literal: "Priority")
+    package static let priority = FieldName(literal: "Priority")
     /// `traceparent` (W3C Trace Context).
     static let traceparent = FieldName(literal: "traceparent")
 }

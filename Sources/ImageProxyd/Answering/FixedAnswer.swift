@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bodies
-internal import HTTPServer
+package import HTTPServer
 
 /// An answer whose bytes stay the same, with their tag.
-struct FixedAnswer: Sendable {
+package struct FixedAnswer: Sendable {
     private let whole: HTTPResponse
     private let notModified: HTTPResponse
     private let tag: EntityTag?
@@ -13,7 +13,7 @@ struct FixedAnswer: Sendable {
     /// - Parameters:
     ///   - type: the media type.
     ///   - fields: further lines of the whole answer.
-    init(
+    package init(
         _ bytes: [UInt8], type: String, cacheControl: String, fields: HTTPFields = HTTPFields(),
         context: ExchangeContext
     ) {
@@ -35,7 +35,7 @@ struct FixedAnswer: Sendable {
     }
 
     /// The answer to a request, by its conditions (RFC 9110 §13.2.2).
-    func answer(to request: HTTPRequest) -> HTTPResponse {
+    package func answer(to request: HTTPRequest) -> HTTPResponse {
         // It has no modification date, so no date is read.
         switch unsafe Precondition.evaluate(request, etag: tag, lastModified: nil, date: { _ in nil }) {
         case .proceed: whole

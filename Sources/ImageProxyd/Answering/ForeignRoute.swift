@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialects
-internal import HTTPServer
+package import Dialects
+import HTTPServer
 import Primitives
-import Request
+package import Request
 import URLs
 
 /// A path below which URLs of another image proxy are answered. A class: hits do not copy it.
-final class ForeignRoute: Sendable {
-    let dialect: any Dialect
+package final class ForeignRoute: Sendable {
+    package let dialect: any Dialect
     /// What the path begins with, without a slash at its end; the rest begins with one.
-    let prefix: [UInt8]
+    package let prefix: [UInt8]
     /// Whether errors have the other proxy's status, and its form if it has one.
-    let hasOwnErrors: Bool
+    package let hasOwnErrors: Bool
     /// The field in which a key may stand in place of the target.
     let keyField: FieldName?
 
-    init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
+    package init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
         self.dialect = dialect
         var bytes = Array(prefix.utf8)
         while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
@@ -26,7 +26,7 @@ final class ForeignRoute: Sendable {
     }
 
     /// Hot path: whether a target is below the path.
-    func leads(to target: UnsafeRawBufferPointer) -> Bool {
+    package func leads(to target: UnsafeRawBufferPointer) -> Bool {
         guard target.count > prefix.count, unsafe target[prefix.count] == UInt8(ascii: "/") else {
             return false
         }
@@ -35,7 +35,7 @@ final class ForeignRoute: Sendable {
     }
 
     /// Whose URLs are answered where a target is; nil where that is `/`, which may be any proxy's, or nowhere.
-    static func place(of target: String, among routes: [ForeignRoute]) -> String? {
+    package static func place(of target: String, among routes: [ForeignRoute]) -> String? {
         let bytes = Array(target.utf8)
         let fitting = routes.filter { route in
             let leads = unsafe bytes.withUnsafeBytes { unsafe route.leads(to: $0) }
@@ -46,7 +46,7 @@ final class ForeignRoute: Sendable {
 
     /// Facts in the other proxy's form, as JSON.
     /// - Parameter information: what `/info` would answer.
-    func facts(
+    package func facts(
         _ information: [UInt8], for target: [UInt8], at now: Int64
     ) throws(ImageRequestError) -> [UInt8] {
         var parser = JSONParser(information)
@@ -71,7 +71,7 @@ final class ForeignRoute: Sendable {
 
     /// What a target below the path means.
     /// - Parameter key: what the request has in `keyField`.
-    func translate(
+    package func translate(
         _ target: [UInt8], hasBody: Bool = false, key: String? = nil, at now: Int64
     ) throws(ImageRequestError) -> Translation {
         let foreign = try foreign(target, hasBody: hasBody, key: key, at: now)
@@ -80,34 +80,6 @@ final class ForeignRoute: Sendable {
         } catch {
             throw ImageRequestError(error)
         }
-    }
-
-    /// What a URL means, for an operator: a path without the prefix is taken as if it had it.
-    /// - Throws: why there is no such picture, also where `/img` would refuse the translation.
-    func translation(
-        of request: LoggedRequest, by parser: ImageRequestParser
-    ) throws(ImageRequestError) -> Translation {
-        let target = target(of: request)
-        let now = SystemTime.coarseSeconds()
-        let translation = try translate(target, hasBody: request.hasBody, at: now)
-        // Lost: nothing; the name of no content is a URL. What the content is decides nothing here.
-        let upload = request.hasBody ? try? SourceURL.upload([]) : nil
-        _ = try read(
-            target, hasBody: request.hasBody, by: upload.map { parser.taking($0) } ?? parser, at: now,
-            dpr: nil,
-            accept: { AcceptClass() })
-        return translation
-    }
-
-    /// What a URL means, whatever `/img` would say to that.
-    func explanation(of request: LoggedRequest) throws(ImageRequestError) -> Translation {
-        try translate(target(of: request), hasBody: request.hasBody, at: SystemTime.coarseSeconds())
-    }
-
-    private func target(of request: LoggedRequest) -> [UInt8] {
-        let start = String(decoding: prefix, as: UTF8.self)
-        let hasPrefix = request.target.hasPrefix(start + "/")
-        return Array((hasPrefix ? request.target : start + request.target).utf8)
     }
 
     /// An error as the other proxy's clients expect it; nil where errors are ours.
@@ -119,7 +91,7 @@ final class ForeignRoute: Sendable {
     }
 
     /// Reads a target as a request for an image, or for facts about one.
-    func read(
+    package func read(
         _ target: [UInt8], hasBody: Bool = false, key: String? = nil, by parser: ImageRequestParser,
         at now: Int64, dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
@@ -167,7 +139,7 @@ struct CompatibleError {
 
 extension ImageRequestError {
     /// The error of a URL that has no translation.
-    init(_ error: TranslationError) {
+    package init(_ error: TranslationError) {
         switch error.kind {
         case .invalid, .unsupported: self = .untranslated(option: error.option, reason: error.reason)
         case .signature: self = .foreignSignature(reason: "'\(error.option)': \(error.reason)")

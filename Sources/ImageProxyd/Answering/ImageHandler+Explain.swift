@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
-internal import HTTPServer
+import HTTPServer
 import Observability
-import Pipeline
+package import Pipeline
 import Primitives
-import Request
+package import Request
 import URLs
 
 /// Reading a target without a request, for operators.
 extension ImageHandler {
     /// What a target means to a client that sends this `Accept`, and nothing of its screen.
-    func read(_ target: [UInt8], accept: String) throws(PipelineError) -> ImageRequest {
+    package func read(_ target: [UInt8], accept: String) throws(PipelineError) -> ImageRequest {
         let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: nil) : nil
         let formats = acceptClass(accept)
         do throws(ImageRequestError) {
@@ -26,7 +26,7 @@ extension ImageHandler {
     }
 
     /// A source as it is, as if the request for it were signed.
-    func read(source: String) throws(PipelineError) -> ImageRequest {
+    package func read(source: String) throws(PipelineError) -> ImageRequest {
         let query = QueryString(items: [QueryString.Item(name: "url", value: source)])
         do throws(ImageRequestError) {
             return try parser.parse(translated: query, isSigned: true, at: clock().seconds) { AcceptClass() }

@@ -2,16 +2,16 @@
 
 import Bodies
 import Cache
-internal import HTTPServer
+package import HTTPServer
 import Imaging
-import Pipeline
+package import Pipeline
 import Primitives
-import Request
+package import Request
 
 /// What only other proxies' URLs have.
 extension ImageHandler {
     /// Facts in another proxy's form, or a data URL: converted for each answer, which has no validators.
-    func text(
+    package func text(
         _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest
     ) throws(PipelineError) -> HTTPResponse {
@@ -38,7 +38,7 @@ extension ImageHandler {
     }
 
     /// The key that a request has in a field, where another proxy's URLs may have it there.
-    func key(of request: HTTPRequest) -> String? {
+    package func key(of request: HTTPRequest) -> String? {
         guard let field = foreign?.keyField, let key = request.values(of: field).first, !key.isEmpty else {
             return nil
         }
@@ -48,5 +48,20 @@ extension ImageHandler {
     /// The error as the other proxy's clients expect it; nil for ours.
     func compatible(_ error: PipelineError) -> CompatibleError? {
         foreign?.compatible(ProblemDocument(error))
+    }
+}
+
+extension ImageResponse {
+    /// All bytes; may read a file.
+    package func bytes() throws(PipelineError) -> [UInt8] {
+        switch body {
+        case .bytes(let bytes): return bytes
+        case .file(let file, let offset, let length):
+            do throws(BodyError) {
+                return try file.readAll(from: offset, count: Int(length))
+            } catch {
+                throw .internalFailure("\(error)")
+            }
+        }
     }
 }

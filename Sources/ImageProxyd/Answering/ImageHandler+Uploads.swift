@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
-internal import HTTPServer
+package import HTTPServer
 import Pipeline
 import Primitives
 import Request
@@ -10,17 +10,17 @@ import URLs
 /// Requests that bring the picture as their body (`POST`).
 extension ImageHandler {
     /// Whether some request may bring the picture as its body.
-    var takesUploads: Bool { foreign?.dialect.takesBodies ?? parser.takesUploads }
+    package var takesUploads: Bool { foreign?.dialect.takesBodies ?? parser.takesUploads }
 
     /// Who takes a request's content.
-    func contentReceiver(of request: HTTPRequest) -> UploadedContent {
+    package func contentReceiver(of request: HTTPRequest) -> UploadedContent {
         UploadedContent(
             pipeline.newUpload(), from: ClientID(request.client),
             boundary: UploadedContent.boundary(of: request))
     }
 
     /// Whether a request may, by its signature or the settings.
-    func mayUpload(_ request: HTTPRequest) -> Bool {
+    package func mayUpload(_ request: HTTPRequest) -> Bool {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
         // Lost: why it has no translation; the client is told with the answer.
@@ -36,7 +36,7 @@ extension ImageHandler {
     /// Answers a request whose picture is its content.
     ///
     /// - Parameter isOperator: whether it came by the operators' listener.
-    func answer(
+    package func answer(
         _ request: HTTPRequest, with content: UploadedContent, isOperator: Bool = false
     ) -> HTTPAnswer {
         .later(context: ExchangeContext(route).packed) {
@@ -75,7 +75,7 @@ extension ImageHandler {
     }
 
     /// Says why a request that should bring a picture can't, or that it brings none.
-    func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
+    package func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
         do throws(PipelineError) {
             if !isOperator { try limit.check(request) }
             // Any name will do: it is asked whether one could be taken.

@@ -3,35 +3,35 @@
 import Cache
 import Dialects
 import Freshness
-internal import HTTPServer
+package import HTTPServer
 import Imaging
-import Loading
-import Observability
+package import Loading
+package import Observability
 import Origins
-import Pipeline
-import Primitives
-import Request
+package import Pipeline
+package import Primitives
+package import Request
 import URLs
 
 /// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
 /// pipeline.
-final class ImageHandler: Sendable {
-    let route: Metric.Route
+package final class ImageHandler: Sendable {
+    package let route: Metric.Route
     /// Whose URLs these are; nil for ours.
-    let foreign: ForeignRoute?
-    let pipeline: ImagePipeline
-    let parser: ImageRequestParser
+    package let foreign: ForeignRoute?
+    package let pipeline: ImagePipeline
+    package let parser: ImageRequestParser
     private let failures: FailureMemory
-    let automatic: AutomaticFormats
+    package let automatic: AutomaticFormats
     private let loops: LoopGuard
-    let limit: ClientLimit
-    let cachesUploads: Bool
+    package let limit: ClientLimit
+    package let cachesUploads: Bool
     private let aliases: AliasTable
-    let mapping: ResponseMapping
-    let hints: ClientHints
+    package let mapping: ResponseMapping
+    package let hints: ClientHints
     private let placeholders: [String: Placeholder]
-    let clock: @Sendable () -> WallTime
-    let tracing: RequestTracing
+    package let clock: @Sendable () -> WallTime
+    package let tracing: RequestTracing
     private let reportError: @Sendable (String) -> Void
 
     /// The minimum interval, in seconds, at which a hit in memory is reported to the disk tier.
@@ -44,7 +44,7 @@ final class ImageHandler: Sendable {
     ///   - foreign: whose URLs are answered; nil for ours.
     ///   - aliases: the targets stored with their answers' heads.
     ///   - reportError: receives internal failures, for the log; clients get no details.
-    init(
+    package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
@@ -73,7 +73,7 @@ final class ImageHandler: Sendable {
 
     /// Hot path: answers from memory, or refuses a client beyond its rate; two locks, no task, no allocation
     /// on a hit.
-    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
+    package func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         do throws(PipelineError) {
             try limit.check(request)
         } catch {
@@ -85,7 +85,7 @@ final class ImageHandler: Sendable {
     }
 
     /// Answers requests that `answersAtOnce` has not: from disk, or by a task.
-    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+    package func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
         // A refusal that is known already needs no task.
         if case .failure(let error) = checked { return .now(problem(error, nil, for: request, nil)) }
@@ -225,7 +225,7 @@ final class ImageHandler: Sendable {
     }
 
     /// - Parameter forwarding: whether a request was sent to the origin; nil for a refusal before that.
-    func problem(
+    package func problem(
         _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
         _ forwarding: ForwardingRecord?
     ) -> HTTPResponse {
@@ -286,7 +286,7 @@ final class ImageHandler: Sendable {
         return request.isHTTP10 ? .knownLength : .anyLength
     }
 
-    func response(
+    package func response(
         _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
         switch answer {
@@ -308,7 +308,7 @@ final class ImageHandler: Sendable {
         try parse(request, by: parser, hasBody: false)
     }
 
-    func parse(
+    package func parse(
         _ request: HTTPRequest, by parser: ImageRequestParser, hasBody: Bool
     ) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cache
-import Freshness
-internal import HTTPServer
+package import Freshness
+import HTTPServer
 import Imaging
 import Pipeline
 import Primitives
-import Request
+package import Request
 
 /// The fields of an image's answer that are the same for all its requests: of the 200, and of the 304.
 struct ImageHeads {
@@ -158,7 +158,7 @@ struct ImageHeads {
 
 extension SourceRecord {
     /// The directives of an answer. Caches that several clients share would answer others with what a field permits.
-    func downstream(for request: ImageRequest) -> DownstreamControl {
+    package func downstream(for request: ImageRequest) -> DownstreamControl {
         var control = downstream
         if request.delivery.isPermittedByField { control.directives.insert(.isPrivate) }
         return control

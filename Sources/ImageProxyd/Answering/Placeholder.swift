@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
-import Imaging
+import HTTPServer
+package import Imaging
 import Primitives
 
 /// An image that is sent in place of a source that fails (SDWebImage: placeholder). Configuration:
 /// `placeholders`.
-struct Placeholder: Sendable {
+package struct Placeholder: Sendable {
     /// The file's bytes.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Their format, by the magic bytes.
-    let format: ImageFormat
+    package let format: ImageFormat
 
     /// The maximum size of the file; it stays in memory.
-    static let maxBytes = 4 << 20
+    package static let maxBytes = 4 << 20
 
     /// Why a file can't be a placeholder.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// Checks a file's bytes: a raster image that browsers show.
-    init(_ bytes: [UInt8]) throws(Failure) {
+    package init(_ bytes: [UInt8]) throws(Failure) {
         guard bytes.count <= Self.maxBytes else {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
         }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
-import Observability
-import Pipeline
+import HTTPServer
+package import Observability
+package import Pipeline
 import Primitives
 
 /// An error as a client receives it: `application/problem+json` (RFC 9457).
-struct ProblemDocument {
-    var status: Int
-    var code: String
-    var title: String
-    var detail: String?
-    var parameter: String?
-    var position: Int?
+package struct ProblemDocument {
+    package var status: Int
+    package var code: String
+    package var title: String
+    package var detail: String?
+    package var parameter: String?
+    package var position: Int?
     var upstreamStatus: Int?
     /// Where the fault lies, for the metrics alone; nil where the status says it.
-    private(set) var cause: Metric.FailureCause?
+    package private(set) var cause: Metric.FailureCause?
 
     /// The document for a failure of the pipeline.
-    init(_ error: PipelineError) {
+    package init(_ error: PipelineError) {
         let row = error.row
         status = row.status
         code = row.code
@@ -31,7 +31,7 @@ struct ProblemDocument {
     }
 
     /// Creates a document from its members.
-    init(status: Int, code: String, title: String, detail: String? = nil) {
+    package init(status: Int, code: String, title: String, detail: String? = nil) {
         self.status = status
         self.code = code
         self.title = title
@@ -39,7 +39,7 @@ struct ProblemDocument {
     }
 
     /// The document's bytes, members in a fixed order.
-    var json: [UInt8] {
+    package var json: [UInt8] {
         var members = [
             #""type":"about:blank""#, #""title":\#(title.quotedJSON)"#, #""status":\#(status)"#,
             #""code":\#(code.quotedJSON)"#,

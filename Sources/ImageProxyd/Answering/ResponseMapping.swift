@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bodies
+package import Bodies
 import Cache
 import Freshness
-internal import HTTPServer
-import Observability
-import Pipeline
-import Primitives
-import Request
+package import HTTPServer
+package import Observability
+package import Pipeline
+package import Primitives
+package import Request
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
-struct ResponseMapping: Sendable {
+package struct ResponseMapping: Sendable {
     let sharing: SharingPolicy
     /// The route that is answered.
     let route: Metric.Route
+
+    package init(sharing: SharingPolicy, route: Metric.Route) {
+        self.sharing = sharing
+        self.route = route
+    }
 
     /// Hot path: the answer to a memory hit.
     func answerHit(
@@ -106,7 +111,7 @@ struct ResponseMapping: Sendable {
     }
 
     /// Text that is made of facts about a picture, for each answer: with the entity tag of its bytes.
-    func text(
+    package func text(
         _ text: [UInt8], type: String, _ image: ImageResponse, _ imageRequest: ImageRequest,
         for request: HTTPRequest, at now: WallTime
     ) -> HTTPResponse {
@@ -174,6 +179,11 @@ struct ResponseMapping: Sendable {
             context: context)
     }
 
+    /// The answer to a request in our form whose formats were not negotiated.
+    package func failure(_ error: PipelineError, to request: HTTPRequest) -> HTTPResponse {
+        failure(error, to: request, compatible: nil, isNegotiated: false, remembered: nil)
+    }
+
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
         _ error: PipelineError, to request: HTTPRequest, compatible: CompatibleError?, isNegotiated: Bool,
@@ -201,7 +211,7 @@ struct ResponseMapping: Sendable {
     }
 
     /// A redirect in place of a failure, to be stored by nobody: the next request may succeed.
-    func redirect(to url: String, for request: HTTPRequest) -> HTTPResponse {
+    package func redirect(to url: String, for request: HTTPRequest) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(302))
         response.fields.append(FieldName(literal: "Location"), text: url)
         response.fields.append(.cacheControl, text: "no-store")
@@ -218,7 +228,7 @@ struct ResponseMapping: Sendable {
     }
 
     /// A problem document as an answer that no cache stores.
-    static func problem(_ document: ProblemDocument, context: ExchangeContext) -> HTTPResponse {
+    package static func problem(_ document: ProblemDocument, context: ExchangeContext) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(UInt16(document.status)))
         response.fields.append(.contentType, text: "application/problem+json")
         response.fields.append(.cacheControl, text: "no-store")
@@ -311,7 +321,7 @@ extension PipelineError {
 
 extension HTTPBody {
     /// Creates the server's form of the pipeline's bytes.
-    init(_ body: StoredBody) {
+    package init(_ body: StoredBody) {
         switch body {
         case .bytes(let bytes): self = .bytes(bytes)
         case .file(let file, let offset, let length):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Freshness
-internal import HTTPServer
+package import Freshness
+package import HTTPServer
 
 /// Which pages of other origins may read images (CORS), who may see their timing (Resource Timing), and what is said to caches.
-struct SharingPolicy: Sendable {
+package struct SharingPolicy: Sendable {
     /// Lines that are the same on every answer.
-    let fields: HTTPFields
+    package let fields: HTTPFields
     /// Whether `Vary` contains `Origin`.
     let variesOnOrigin: Bool
     /// The origins that may read, as a browser spells them, with the value of their answers' field; empty
@@ -14,10 +14,10 @@ struct SharingPolicy: Sendable {
     private let origins: [[UInt8]: FieldValue]
     private let allowsAll: Bool
     /// What browsers and caches in front are told.
-    let downstream: DownstreamConfiguration
+    package let downstream: DownstreamConfiguration
 
     /// No origin may read.
-    static let none = SharingPolicy(cors: [], timing: [])
+    package static let none = SharingPolicy(cors: [], timing: [])
 
     /// Answer fields that scripts may read in addition to those that CORS always permits.
     private static let exposed =
@@ -26,7 +26,7 @@ struct SharingPolicy: Sendable {
     private static let preflightAge = 86_400
 
     /// Creates the policy from checked settings: `*` alone or origins such as `https://a.example`.
-    init(
+    package init(
         cors: [String], timing: [String], downstream: DownstreamConfiguration = DownstreamConfiguration()
     ) {
         self.downstream = downstream
@@ -46,7 +46,7 @@ struct SharingPolicy: Sendable {
     }
 
     /// Hot path: names the request's origin in the answer, if it is one of those that may read.
-    func apply(to response: inout HTTPResponse, for request: HTTPRequest) {
+    package func apply(to response: inout HTTPResponse, for request: HTTPRequest) {
         guard variesOnOrigin, request.has(.origin) else { return }
         let allowed = unsafe request.withFirstValue(of: .origin) { unsafe origins[Array($0)] } ?? nil
         if let allowed { response.fields.append(.accessControlAllowOrigin, allowed) }
@@ -62,7 +62,7 @@ struct SharingPolicy: Sendable {
     }
 
     /// An answer that is the same for all clients, with the CORS fields for the request's origin.
-    func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
+    package func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
         var response = response
         response.fields.append(fields)
         if let vary = vary(onAccept: false) { response.fields.append(.vary, text: vary) }
@@ -71,7 +71,7 @@ struct SharingPolicy: Sendable {
     }
 
     /// Answers OPTIONS: which methods are allowed (RFC 9110 §9.3.7), and a browser's preflight.
-    func options(for request: HTTPRequest, allow: String) -> HTTPResponse {
+    package func options(for request: HTTPRequest, allow: String) -> HTTPResponse {
         var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, text: allow)
         guard allowsAll || variesOnOrigin, request.has(.origin) else { return response }
@@ -95,5 +95,5 @@ extension FieldName {
     /// `Access-Control-Max-Age`.
     static let accessControlMaxAge = FieldName(literal: "Access-Control-Max-Age")
     /// `Timing-Allow-Origin`.
-    static let timingAllowOrigin = FieldName(literal: "Timing-Allow-Origin")
+    package static let timingAllowOrigin = FieldName(literal: "Timing-Allow-Origin")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPServer
+import HTTPServer
 import Pipeline
 
 /// The bytes of an image that is being received, as the server sends them.

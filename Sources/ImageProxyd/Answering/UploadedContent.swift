@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-internal import HTTPServer
-import Pipeline
-import Primitives
+import HTTPServer
+package import Pipeline
+package import Primitives
 import Synchronization
-import URLs
+package import URLs
 
 /// A request's content while it arrives: handed from the event loop to a thread that writes it.
-final class UploadedContent: HTTPContentReceiving {
+package final class UploadedContent: HTTPContentReceiving {
     /// What has been received and not been written, of all uploads: a slow disk must not fill the memory.
     private static let waiting = Atomic(0)
     private static let maxWaiting = 64 << 20
@@ -33,7 +33,7 @@ final class UploadedContent: HTTPContentReceiving {
     /// - Parameters:
     ///   - client: who sends it; nil where clients can't be distinguished.
     ///   - boundary: between the parts of a form; nil where the content is the picture.
-    init(_ upload: Upload, from client: ClientID?, boundary: String?) {
+    package init(_ upload: Upload, from client: ClientID?, boundary: String?) {
         self.upload = upload
         self.client = client
         form = Mutex(boundary.map { MultipartReader(boundary: $0) })
@@ -44,7 +44,7 @@ final class UploadedContent: HTTPContentReceiving {
         Self.held.withLock { $0.remove(size, of: client) }
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) {
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
         let piece = pending.withLock { pending -> [UInt8]? in
             unsafe pending.append(contentsOf: bytes)
             return pending.count < Self.pieceSize ? nil : Self.taking(&pending)
@@ -54,7 +54,7 @@ final class UploadedContent: HTTPContentReceiving {
 
     /// Writes what is left, and returns the upload and the URL that stands for it.
     /// - Throws: that there is none, or that it could not be kept.
-    func finish() async throws(PipelineError) -> (upload: Upload, url: SourceURL) {
+    package func finish() async throws(PipelineError) -> (upload: Upload, url: SourceURL) {
         hand(pending.withLock { Self.taking(&$0) })
         await withCheckedContinuation { continuation in
             Self.writer.async { continuation.resume() }

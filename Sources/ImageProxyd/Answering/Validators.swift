@@ -2,7 +2,7 @@
 
 import Bodies
 import Freshness
-internal import HTTPServer
+import HTTPServer
 import Primitives
 
 /// The validators of a representation (RFC 9110 §8.8), prepared once for all conditional requests.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import ArgumentParser
 
 /// `imageproxyd serve`: runs the daemon until a signal stops it.

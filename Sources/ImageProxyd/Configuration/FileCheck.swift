@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Cache
+import CLinux
 internal import Glibc
 import Observability
 import Origins

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 internal import HTTPServer
 
 /// Where the settings come from: the file and the flags of the command line, and the environment.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Documents
 internal import HTTPServer
 import Observability
@@ -13,9 +14,8 @@ struct DocumentPages: Sendable {
     /// - Parameter isAdmin: whether they are for the admin listener.
     init(isAdmin: Bool) { self.isAdmin = isAdmin }
 
-    /// Hot path: whether a target names a page or a file of the documentation. Others below `/docs/` may be another
-    /// proxy's URLs.
-    func has(_ target: UnsafeRawBufferPointer) -> Bool {
+    /// Whether a target names a page or a file of the documentation. Others below `/docs/` may be another proxy's URLs.
+    private func has(_ target: UnsafeRawBufferPointer) -> Bool {
         guard unsafe target.starts(with: Self.root), target.count <= Self.maxTargetBytes else { return false }
         return unsafe Self.targets.contains(Array(target))
     }
@@ -59,7 +59,7 @@ struct DocumentPages: Sendable {
     private static let maxTargetBytes = 64
 
     /// Every target, which are known before anything is rendered.
-    private static let targets: Set<[UInt8]> = {
+    static let targets: Set<[UInt8]> = {
         let paths = documents.map(\.sitePath) + ["search.js", "docs.css", "docs.js", "icon.svg"]
         return Set(paths.flatMap(targets) + [root])
     }()

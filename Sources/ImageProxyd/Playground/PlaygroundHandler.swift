@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Dialects
 internal import HTTPServer
 import Observability
@@ -31,10 +32,10 @@ struct PlaygroundHandler: Sendable {
         translator = URLTranslator(configured: files.dialects, usesSettings: isAdmin)
     }
 
-    /// Whether a target is one of its own, whatever the method. Not for `/`, which other proxies' URLs may have.
-    func has(_ target: UnsafeRawBufferPointer) -> Bool {
-        unsafe Self.isTranslation(target) || target.elementsEqual(Self.factsTarget) || pages.has(target)
-            || documents.has(target)
+    /// Its targets but for `/`, which other proxies' URLs may have.
+    var targets: ReservedTargets {
+        let targets = pages.targets.union(DocumentPages.targets).union([Self.factsTarget])
+        return ReservedTargets(targets.subtracting([[UInt8(ascii: "/")]]), withQuery: Self.translatePath)
     }
 
     /// A file, which holds no secret; nil where the target names none.
@@ -47,7 +48,8 @@ struct PlaygroundHandler: Sendable {
     func data(_ request: HTTPRequest, _ limit: ClientLimit?) -> HTTPResponse? {
         let target = unsafe request.withTarget { unsafe Array($0) }
         if target == Self.factsTarget { return facts.answer(to: request) }
-        guard unsafe target.withUnsafeBytes({ unsafe Self.isTranslation($0) }) else { return nil }
+        let (path, mark) = (Self.translatePath, UInt8(ascii: "?"))
+        guard target == path || target.starts(with: path + [mark]) else { return nil }
         do throws(PipelineError) {
             try limit?.check(request)
         } catch {
@@ -55,12 +57,7 @@ struct PlaygroundHandler: Sendable {
             if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
             return response
         }
-        return translation(Array(target.dropFirst(Self.translatePath.count + 1)))
-    }
-
-    private static func isTranslation(_ target: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe target.starts(with: translatePath) else { return false }
-        return unsafe target.count == translatePath.count || target[translatePath.count] == UInt8(ascii: "?")
+        return translation(Array(target.dropFirst(path.count + 1)))
     }
 
     /// `GET /translate?url=…&dialect=…`: asks no origin.

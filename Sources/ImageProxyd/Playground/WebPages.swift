@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 internal import HTTPServer
 import Observability
 import WebAssets
@@ -33,11 +34,8 @@ struct WebPages: Sendable {
             )
         })
 
-    /// Whether a target names one of them, other than `/`.
-    func has(_ target: UnsafeRawBufferPointer) -> Bool {
-        guard target.count > 1, target.count <= Self.maxTargetBytes else { return false }
-        return unsafe answers[Array(target)] != nil
-    }
+    /// The targets that name them.
+    var targets: Set<[UInt8]> { Set(answers.keys) }
 
     /// The answer to GET or HEAD; nil where the target names none of them.
     func answer(_ request: HTTPRequest, _ target: [UInt8]) -> HTTPResponse? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Dispatch
 internal import HTTPServer
 import Observability

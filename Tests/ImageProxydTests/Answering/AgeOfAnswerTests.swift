@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Freshness
+@testable import Answering
 @testable import ImageProxyd
 @testable import Pipeline
 @testable import Primitives

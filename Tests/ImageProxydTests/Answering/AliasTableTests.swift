@@ -6,6 +6,7 @@ import Testing
 @testable import Bodies
 @testable import Cache
 @testable import Freshness
+@testable import Answering
 @testable import ImageProxyd
 @testable import Imaging
 @testable import Primitives

@@ -5,6 +5,7 @@ import TestSupport
 
 @testable import Cache
 @testable import Freshness
+@testable import Answering
 @testable import ImageProxyd
 @testable import Imaging
 @testable import Loading

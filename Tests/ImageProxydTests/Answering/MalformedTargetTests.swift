@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 @testable import Imaging
 @testable import Pipeline

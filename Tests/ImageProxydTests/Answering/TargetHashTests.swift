@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("The hash of targets")

@@ -3,6 +3,7 @@
 import Primitives
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Bounds of settings")

@@ -4,6 +4,7 @@ import HTTPServer
 import Testing
 
 @testable import Cache
+@testable import Answering
 @testable import ImageProxyd
 @testable import Imaging
 @testable import Loading

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Cache
 @testable import Freshness
+@testable import Answering
 @testable import ImageProxyd
 @testable import Loading
 @testable import Observability

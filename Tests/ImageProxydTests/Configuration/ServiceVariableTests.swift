@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Variables of a Kubernetes Service")

@@ -2,6 +2,7 @@
 
 import Primitives
 
+@testable import Answering
 @testable import ImageProxyd
 
 /// The tables of settings in the documentation, from the rows that declare them.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import URLs
 
+@testable import Answering
 @testable import ImageProxyd
 @testable import Origins
 

@@ -3,6 +3,7 @@
 import Dialects
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Whose URL it is")

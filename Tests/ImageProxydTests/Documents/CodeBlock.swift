@@ -2,6 +2,7 @@
 
 import Documents
 
+@testable import Answering
 @testable import ImageProxyd
 
 /// A block of code in a page of the documentation, between lines of three backquotes.

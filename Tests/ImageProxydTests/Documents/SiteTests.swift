@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Documents
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("The documentation as a site")

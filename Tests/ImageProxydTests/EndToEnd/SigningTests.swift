@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 @testable import Request
 

@@ -6,6 +6,7 @@ import Request
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Facts for pages")

@@ -5,6 +5,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 @testable import Observability
 

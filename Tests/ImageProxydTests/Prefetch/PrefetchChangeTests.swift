@@ -4,6 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Changes while images are prefetched")

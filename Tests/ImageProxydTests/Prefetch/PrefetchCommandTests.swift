@@ -5,6 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("prefetch, the command")

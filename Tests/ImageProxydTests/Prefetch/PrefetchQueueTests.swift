@@ -4,6 +4,7 @@ import Primitives
 import Request
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Turns of prefetch orders")

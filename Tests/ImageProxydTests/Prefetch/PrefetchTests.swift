@@ -6,6 +6,7 @@ import Primitives
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Prefetching")

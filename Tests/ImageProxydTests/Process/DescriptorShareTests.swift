@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Bodies
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("The budget of descriptors")

@@ -5,6 +5,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Sockets that systemd opened")

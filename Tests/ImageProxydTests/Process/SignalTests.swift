@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("Signals of the service manager", .timeLimit(.minutes(1)))

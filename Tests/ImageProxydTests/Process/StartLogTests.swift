@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("libdispatch's lines in the log")

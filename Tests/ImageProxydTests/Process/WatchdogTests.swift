@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 @Suite("The watchdog")

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 
+@testable import Answering
 @testable import ImageProxyd
 
 /// Each test runs in a process of its own, because libsystemd reads the environment of its process.

@@ -5,7 +5,7 @@ import Glibc
 package import Primitives
 import Synchronization
 
-/// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with second-chance
+/// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with SIEVE
 /// eviction.
 ///
 /// Safe from any thread. A look-up takes one shard's lock for some tens of nanoseconds; removed entries are

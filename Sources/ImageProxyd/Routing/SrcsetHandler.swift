@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 import Bodies
 import Cache
 internal import HTTPServer
@@ -92,8 +93,7 @@ struct SrcsetHandler: Sendable {
             response.note = ExchangeNote(information, for: wanted.information, sent: nil)
             return response
         } catch {
-            var response = mapping.failure(
-                error, to: request, compatible: nil, isNegotiated: false, remembered: nil)
+            var response = mapping.failure(error, to: request)
             response.note = ExchangeNote(error, source: order?.information.source, preset: nil)
             return response
         }
@@ -243,20 +243,5 @@ struct SrcsetHandler: Sendable {
         let target = "/img?\(order.source)&transform=resize:\(width)x\(order.others)"
         guard order.isSigned, let key else { return target }
         return SignaturePolicy.sign(target, with: key)
-    }
-}
-
-extension ImageResponse {
-    /// All bytes; may read a file.
-    func bytes() throws(PipelineError) -> [UInt8] {
-        switch body {
-        case .bytes(let bytes): return bytes
-        case .file(let file, let offset, let length):
-            do throws(BodyError) {
-                return try file.readAll(from: offset, count: Int(length))
-            } catch {
-                throw .internalFailure("\(error)")
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 internal import HTTPServer
 import Observability
 import Synchronization

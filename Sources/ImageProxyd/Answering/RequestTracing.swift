@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-internal import HTTPServer
-import Observability
+package import HTTPServer
+package import Observability
 import Pipeline
 import Primitives
-import Tracing
+package import Tracing
 
 /// Runs the work of requests that no cache has answered at once, each in its context, and in its trace if it is traced.
-struct RequestTracing: Sendable {
+package struct RequestTracing: Sendable {
     /// Nil where nothing is traced.
-    let tracer: Tracer?
+    private let tracer: Tracer?
     /// Whether other nodes are asked for pictures.
-    var asksNodes = false
+    private let asksNodes: Bool
+
+    package init(tracer: Tracer?, asksNodes: Bool = false) {
+        self.tracer = tracer
+        self.asksNodes = asksNodes
+    }
 
     /// Runs a request's work.
     /// - Parameter route: the path of the request's handler, such as `/img`.
-    func run(
+    package func run(
         _ request: HTTPRequest, at route: Metric.Route, _ work: () async -> HTTPResponse
     ) async -> HTTPResponse {
         let trace = begin(request)

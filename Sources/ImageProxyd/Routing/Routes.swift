@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Answering
 internal import HTTPServer
 import Observability
 import Pipeline
@@ -40,12 +41,6 @@ final class Routes: Sendable {
         self.limit = limit
     }
 
-    /// The routes by their paths, the most frequent first.
-    private static let table: [(path: StaticString, route: Metric.Route)] = [
-        ("/img", .img), ("/healthz", .healthz), ("/readyz", .readyz), ("/metrics", .metrics),
-        ("/info", .info), ("/transforms", .transforms), ("/srcset", .srcset),
-    ]
-
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         guard request.method == .get || request.method == .head else { return false }
         return handlers.answersAtOnce(request, with: &response)
@@ -53,7 +48,7 @@ final class Routes: Sendable {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         if let answer = cluster?.answer(request) { return answer }
-        let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
+        let route = unsafe request.withTarget { unsafe Metric.Route(of: $0) }
         if Self.isForServer(request) {
             var response = SharingPolicy.none.options(for: request, allow: Self.allowed)
             response.note = ExchangeNote(path: InlineText("*"))
@@ -147,7 +142,7 @@ final class Routes: Sendable {
 
     /// Whether a request is answered even when there are too many connections.
     static func isVital(_ request: HTTPRequest) -> Bool {
-        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+        switch unsafe request.withTarget({ unsafe Metric.Route(of: $0) }) {
         case .healthz, .readyz, .metrics: true
         default: false
         }
@@ -161,21 +156,7 @@ final class Routes: Sendable {
 
     /// The route of a request, which other proxies' URLs have, too.
     func route(of request: HTTPRequest) -> Metric.Route {
-        imageHandler(of: request)?.route ?? (unsafe request.withTarget { unsafe Self.route(of: $0) })
-    }
-
-    /// Hot path: the route of a target: its path, up to the query.
-    static func route(of target: UnsafeRawBufferPointer) -> Metric.Route {
-        for (path, route) in table where unsafe has(path, target) { return route }
-        return .other
-    }
-
-    private static func has(_ path: StaticString, _ target: UnsafeRawBufferPointer) -> Bool {
-        let count = path.utf8CodeUnitCount
-        guard target.count >= count else { return false }
-        if target.count > count, unsafe target[count] != UInt8(ascii: "?") { return false }
-        for index in 0..<count where unsafe target[index] != path.utf8Start[index] { return false }
-        return true
+        imageHandler(of: request)?.route ?? (unsafe request.withTarget { unsafe Metric.Route(of: $0) })
     }
 
     /// The methods of every route; some also take POST.
