@@ -14,7 +14,7 @@ package struct DiskHit: Sendable {
     /// The CRC32C of the bytes.
     package let checksum: UInt32
     /// The record of its source, if memory or the entry's file has one of this content; the file's lacks what
-    /// only a revalidation needs. It is not to be stored.
+    /// only a revalidation needs, so it is never saved.
     package internal(set) var record: SourceRecord?
     /// The identity of its file when the bytes were checked; nil for bytes in memory.
     var identity: VerifiedFiles.Identity?
@@ -106,7 +106,7 @@ extension DiskCache {
         }
     }
 
-    /// The same in all folders, for an operator: neither counted nor noted as a use.
+    /// The same in all folders, for an operator or an upload: neither counted nor noted as a use.
     package func peek(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {

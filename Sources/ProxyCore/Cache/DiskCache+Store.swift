@@ -112,9 +112,9 @@ extension DiskCache {
     /// later.
     ///
     /// A process that is killed within `limits.storeDelay` loses it; other failures are counted.
-    /// - Parameter record: of the source, stored too, whatever happens to the body.
-    /// - Returns: false if too much waits, the body is too large, or the token is void: then nothing will be
-    ///   stored.
+    /// - Parameter record: of the source, stored beside the body.
+    /// - Returns: false if too much waits, the body is too large, or the token is void: the body is not stored, and the
+    ///   caller saves the record.
     package func storeSoon(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         token: PurgeToken? = nil

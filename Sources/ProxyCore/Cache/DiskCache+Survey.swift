@@ -3,7 +3,7 @@
 package import Primitives
 import Synchronization
 
-/// What an operator has done with all entries, in pieces between which the writer does other work.
+/// Work on all entries that an operator orders, in pieces between which the writer does other work.
 extension DiskCache {
     /// The number of rows of one piece.
     private static let rowsAtOnce = 500

@@ -10,7 +10,7 @@ import Synchronization
 /// The disk tier: originals and results as self-describing files, and source records, in one folder of one
 /// daemon.
 ///
-/// A look-up queries a set in memory whether there may be a file, and then reads the file itself, never the
+/// A look-up asks a set in memory whether there may be a file, and then reads the file itself, never the
 /// index; a hit is served only after the body has passed its checksum. Changes are made by one thread in
 /// batches, in an order that leaves a correct answer or a clean miss wherever the process is killed. Safe
 /// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by

@@ -8,13 +8,13 @@ import Synchronization
 /// purge is answered, and not stored, nor is what is outdated.
 ///
 /// A purge has a beginning and an end, and what begins in between counts as begun before it. Work takes a
-/// token when it begins; whatever stores checks the token under the lock, or on the thread, under which a
-/// purge removes entries, so that nothing is stored in between. Bounded: the last purged keys are
+/// token when it begins. A store checks its token under the same lock, or on the same thread, as a purge
+/// removes entries, so that nothing is stored in between. Bounded: the last purged keys are
 /// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
 /// other component.
 package final class PurgeLog: Sendable {
     private struct State {
-        /// Purges so far.
+        /// Events so far: purges and claims.
         var count: UInt64 = 0
         /// Work that began before this is void.
         var floor: UInt64 = 0
@@ -23,7 +23,7 @@ package final class PurgeLog: Sendable {
         var latest = LatestRecords()
         /// Keys that are being purged, with the number of their purges; bounded by those.
         var underWay: [CacheKey: Int] = [:]
-        /// Purges of everything that are in progress.
+        /// Purges of everything, or of a prefix, that are in progress.
         var sweeps = 0
 
         func isBeingPurged(_ key: CacheKey) -> Bool { !underWay.isEmpty && underWay[key] != nil }

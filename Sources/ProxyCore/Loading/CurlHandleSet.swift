@@ -66,7 +66,9 @@ final class CurlHandleSet {
     func perform(_ events: [SocketWatch.Event]) -> Bool {
         endings.forget()
         for event in events where sockets.handle(at: event.socket) != nil {
-            guard act(on: event.socket, event.readiness) else { return false }
+            let readiness =
+                (event.isReadable ? CURL_CSELECT_IN : 0) | (event.isWritable ? CURL_CSELECT_OUT : 0)
+            guard act(on: event.socket, readiness) else { return false }
         }
         return millisecondsUntilDue != 0 || act(on: CURL_SOCKET_TIMEOUT, 0)
     }
@@ -106,4 +108,22 @@ final class CurlHandleSet {
     /// curl_global_init, once for the process; the `static let` also serializes it (libcurl is thread-safe
     /// here since 7.84).
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+}
+
+/// Called by libcurl, within the calls of the set, when it waits for a socket, or no longer does.
+private func watchSocket(
+    _ handle: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: CInt,
+    _ context: UnsafeMutableRawPointer?, _ assigned: UnsafeMutableRawPointer?
+) -> CInt {
+    // Safe because the set, which calls libcurl, holds the object.
+    guard let context = unsafe context else { return -1 }
+    let sockets = unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
+    guard what != CURL_POLL_REMOVE else {
+        sockets.remove(socket)
+        return 0
+    }
+    sockets.update(
+        socket, of: UInt(bitPattern: handle), reads: what & CURL_POLL_IN != 0,
+        writes: what & CURL_POLL_OUT != 0)
+    return 0
 }

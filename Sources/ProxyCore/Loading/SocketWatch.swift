@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import CLinux
 import Glibc
 import Primitives
@@ -15,8 +14,10 @@ final class SocketWatch {
     struct Event {
         /// The socket.
         let socket: CInt
-        /// For what it is ready: `CURL_CSELECT_IN`, `CURL_CSELECT_OUT`.
-        let readiness: CInt
+        /// Whether it has something to read, its end or its error included.
+        let isReadable: Bool
+        /// Whether it takes bytes.
+        let isWritable: Bool
     }
 
     private let epoll: CInt
@@ -58,29 +59,24 @@ final class SocketWatch {
                 var number: eventfd_t = 0
                 _ = unsafe eventfd_read(wakeUp, &number)
             } else {
-                ready.append(Event(socket: descriptor, readiness: Self.readiness(events)))
+                let readable = EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+                ready.append(
+                    Event(
+                        socket: descriptor, isReadable: events & readable != 0,
+                        isWritable: events & EPOLLOUT.rawValue != 0))
             }
         }
         return ready
     }
 
-    /// libcurl reads the error of a socket that it finds readable.
-    private static func readiness(_ events: UInt32) -> CInt {
-        let readable = EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
-        return (events & readable == 0 ? 0 : CURL_CSELECT_IN)
-            | (events & EPOLLOUT.rawValue == 0 ? 0 : CURL_CSELECT_OUT)
+    /// libcurl no longer waits for a socket; it may have been closed, and has left the set then.
+    func remove(_ socket: CInt) {
+        if handles.removeValue(forKey: socket) != nil { _ = change(EPOLL_CTL_DEL, socket, 0) }
     }
 
-    /// libcurl waits for a socket from now on, or no longer.
-    fileprivate func update(_ socket: CInt, of handle: UInt, _ what: CInt) {
-        guard what != CURL_POLL_REMOVE else {
-            // It may have been closed, and has left the set then.
-            if handles.removeValue(forKey: socket) != nil { _ = change(EPOLL_CTL_DEL, socket, 0) }
-            return
-        }
-        let events =
-            (what & CURL_POLL_IN == 0 ? 0 : EPOLLIN.rawValue)
-            | (what & CURL_POLL_OUT == 0 ? 0 : EPOLLOUT.rawValue)
+    /// libcurl waits for a socket from now on.
+    func update(_ socket: CInt, of handle: UInt, reads: Bool, writes: Bool) {
+        let events = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)
         let isKnown = handles.updateValue(handle, forKey: socket) != nil
         // A descriptor of the same number may have been closed without a word, or left in the set.
         if !change(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events) {
@@ -100,16 +96,4 @@ final class SocketWatch {
         /// Ends the present or the next wait.
         func wake() { eventfd_write(descriptor, 1) }
     }
-}
-
-/// Called by libcurl within its calls when it waits for a socket, or no longer does.
-func watchSocket(
-    _ handle: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: CInt,
-    _ context: UnsafeMutableRawPointer?, _ assigned: UnsafeMutableRawPointer?
-) -> CInt {
-    // Safe because the set, which calls libcurl, holds the object.
-    guard let context = unsafe context else { return -1 }
-    unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue()
-        .update(socket, of: UInt(bitPattern: handle), what)
-    return 0
 }

@@ -41,7 +41,7 @@ final class AccessFilter: Sendable {
 
     /// The number of keys, 4 bytes each.
     private static let capacity = 65_536
-    /// Where it is crowded, one of so many repeated requests promotes: entries that don't fit would else replace each other.
+    /// Where it is crowded, one of so many repeated requests promotes: otherwise entries that don't fit would evict one another.
     private static let oneIn = 64
     /// Repeated requests between two looks at how crowded it is.
     private static let lookInterval = 256

@@ -4,8 +4,8 @@ import Freshness
 package import Primitives
 package import Tracing
 
-/// The part of a client's request that a fetch needs besides the source: fields for the origin, and the
-/// client.
+/// What the work for a client's request needs besides the image: fields for the origin, the client, the trace, and whether
+/// other nodes may be asked.
 ///
 /// A task-local value, like a trace context: a fetch has the context of the request that started it, and
 /// requests that join it add nothing. A background refresh has only the client.

@@ -229,9 +229,10 @@ extension ImageJob {
         _ stale: SourceRecord, by head: OriginHead, of fetch: OriginalFetch
     ) async -> Source? {
         // One that was stored before a redirect led to where another format is wanted is not valid any more.
-        guard FreshnessPolicy.confirms(head, stale),
-            request.rule?.storeAs != nil || fetch.received.hops.storeAs ?? stale.format == stale.format
-        else { return nil }
+        let wanted = request.rule?.storeAs == nil ? fetch.received.hops.storeAs : nil
+        guard FreshnessPolicy.confirms(head, stale), wanted == nil || wanted == stale.format else {
+            return nil
+        }
         var record = freshness.updating(stale, with: head, after: fetch.received.redirects)
         apply(fetch, to: &record)
         guard !record.directives.forbidStoring else {
@@ -248,7 +249,7 @@ extension ImageJob {
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
-    /// Remembers a failure if its row says so; a source that is gone takes its copies with it.
+    /// Remembers a failure if its row in the error table says so; a source that is gone takes its copies with it.
     ///
     /// What began before a purge is answered, and leaves nothing behind: it may be of what was purged.
     /// - Parameters:

@@ -19,7 +19,7 @@ extension ImageJob {
         let history = FetchContext.current.history
         let privateID: UInt64?
         /// Whether another node may be asked: what another node waits for must not wait for that one.
-        let asksNodes = FetchContext.current.asked != nil
+        let asksNodes: Bool
     }
 
     /// Names a fetch under way.
@@ -33,10 +33,11 @@ extension ImageJob {
         let privateID: UInt64?
     }
 
-    var key: Key {
+    /// - Parameter asksNodes: by default whether the calling task's request may ask other nodes.
+    func key(asksNodes: Bool = FetchContext.current.asked != nil) -> Key {
         Key(
             result: request.resultKey, source: request.sourceKey, client: client,
-            workLimit: request.workLimit, privateID: privateID)
+            workLimit: request.workLimit, privateID: privateID, asksNodes: asksNodes)
     }
 
     func fetchKey(isConditional: Bool) -> FetchKey {

@@ -136,10 +136,7 @@ extension ImageJob {
             format: rendition.format,
             width: rendition.width, height: rendition.height, storedAt: now.seconds)
         description.stage = pipeline.stage(of: rendition, by: plan)
-        var response = ImageResponse(
-            description: description, record: source.record, body: .bytes(bytes),
-            provenance: source.provenance)
-        response.originStatus = source.status
+        var response = ImageResponse(of: source, description, .bytes(bytes))
         response.timings = ImageResponse.Timings(
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
@@ -159,11 +156,7 @@ extension ImageJob {
             kind: .original, key: request.resultKey, keyText: request.resultKeyText,
             sourceKey: request.sourceKey, sourceHash: record.contentHash, contentHash: record.contentHash,
             format: record.format, storedAt: now.seconds)
-        var response = ImageResponse(
-            description: description, record: record, body: source.body ?? .bytes([]),
-            provenance: source.provenance)
-        response.timings.fetch = source.fetchTime
-        response.originStatus = source.status
+        var response = ImageResponse(of: source, description, source.body ?? .bytes([]))
         response.isDurable = source.stored.isDurable
         await tiers.promote(&response, token: token)
         response.isStored = source.stored.isAnywhere || response.entry != nil

@@ -13,7 +13,7 @@ extension ImageJob {
     /// Whether the shared tier may have the image, or may get it.
     private var isShareable: Bool { !isPrivate && !request.source.isUpload && keeping.usesDisk }
 
-    /// What the shared tier knows of the source, and has of the picture, where this node knows nothing that may be used.
+    /// The source as the shared tier knows it, with the picture if it has it; nil where this node may use its own record.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
         guard tiers.hasOthers, isShareable, !client.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
@@ -79,7 +79,7 @@ extension ImageJob {
         let hash = source.record.contentHash
         var entry = source.sharedResult
         if entry?.description.sourceHash != hash {
-            // Of content that has just been fetched nothing is there, but for what another node makes in this moment.
+            // The bytes were fetched just now; that another node made this picture meanwhile is too unlikely to ask.
             guard source.body == nil else { return nil }
             entry = await result(of: subject, madeFrom: hash)
         }
@@ -87,12 +87,8 @@ extension ImageJob {
         found.description.storedAt = now.seconds
         tiers.shared?.noteFound(subject.result)
         await tiers.store(shared: found, of: source.record, keeping: keeping, token: token)
-        var response = ImageResponse(
-            description: found.description, record: source.record, body: .bytes(found.body),
-            provenance: source.provenance == .storedOriginal ? .shared : source.provenance)
+        var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
-        response.timings.fetch = source.fetchTime
-        response.originStatus = source.status
         await tiers.promote(&response, token: token)
         return response
     }

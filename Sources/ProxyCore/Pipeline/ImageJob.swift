@@ -51,7 +51,7 @@ struct ImageJob: Sendable {
     var token: PurgeToken
     /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
     var refreshed: Source?
-    /// The key under which its task can be joined, whatever request it turns into; nil for a refresh.
+    /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
     private(set) var registered: Key?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var stream: StreamHandle?
@@ -87,18 +87,11 @@ struct ImageJob: Sendable {
     }
 
     private func hit(_ entry: MemoryEntry?) -> ImageResponse? {
-        // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
-        guard !isPrivate, let entry, request.accepts(entry.record),
-            entry.description.isUsable(at: now.seconds),
-            request.plan != nil || request.mayPassThrough && pipeline.mayPass(entry.record)
+        guard !isPrivate, let entry, pipeline.serves(entry.description, entry.record, request, at: now)
         else { return nil }
-        let provenance: ImageResponse.Provenance
-        switch freshness.reuse(of: entry.record, at: now, for: client) {
-        case .fresh: provenance = entry.isOnDisk ? .disk : .memory
-        case .whileRevalidating: provenance = .stale(.whileRevalidating)
-        case .asClientAllows: provenance = .stale(.asClientAllows)
-        case .forbidden: return nil
-        }
+        let reuse = freshness.reuse(of: entry.record, at: now, for: client)
+        guard reuse != .forbidden else { return nil }
+        let provenance = ImageResponse.Provenance(reuse, ofFresh: entry.isOnDisk ? .disk : .memory)
         if provenance.isStale { pipeline.staleAnswers.count(entry) }
         refreshIfNeeded(provenance)
         return ImageResponse(hit: entry, provenance: provenance)
@@ -117,7 +110,7 @@ struct ImageJob: Sendable {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
         if await !link() { job.client.noStore = true }
-        let key = job.key
+        let key = job.key()
         job.registered = key
         let priority = request.delivery.priority
         let subscription = pipeline.tasks.join(
@@ -145,6 +138,7 @@ struct ImageJob: Sendable {
     private func run(_ stream: StreamHandle) async throws(PipelineError) -> ImageResponse {
         var job = self
         job.stream = request.isUntouched ? stream : nil
+        // Issued again: what was purged while the job waited to be joined does not concern it.
         if refreshed == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         let begun = job
         return try await stream.interest.carried { () async throws(PipelineError) in
@@ -178,7 +172,7 @@ struct ImageJob: Sendable {
     }
 
     /// The same for a source that must not go out as it is.
-    private var rasterized: ImageJob { made(by: pipeline.configuration.rasterPlan) }
+    var rasterized: ImageJob { made(by: pipeline.configuration.rasterPlan) }
 
     /// The same by another plan, or by none.
     private func made(by plan: RenderPlan?) -> ImageJob {
@@ -198,7 +192,10 @@ struct ImageJob: Sendable {
     /// The image once it is known what of the source may be used.
     private func image(of source: Source) async throws(PipelineError) -> ImageResponse {
         if request.plan == nil, source.body != nil { return await passThrough(source) }
-        if !isPrivate, let stored = try await storedResult(of: source) { return stored }
+        if !isPrivate, let stored = try await storedResult(of: source) {
+            refreshIfNeeded(stored.provenance)
+            return stored
+        }
         let original = try await original(of: source)
         refreshIfNeeded(original.provenance)
         guard let plan = request.plan else { return await passThrough(original) }
@@ -223,16 +220,13 @@ struct ImageJob: Sendable {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
-        var source = Source(record: record, provenance: .storedOriginal)
-        source.sharedResult = shared?.sharedResult
-        switch freshness.reuse(of: record, at: now, for: client) {
-        case .fresh: break
-        case .whileRevalidating: source.provenance = .stale(.whileRevalidating)
-        case .asClientAllows: source.provenance = .stale(.asClientAllows)
-        case .forbidden:
+        let reuse = freshness.reuse(of: record, at: now, for: client)
+        guard reuse != .forbidden else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await revalidatedSource(record, isShared: shared != nil)
         }
+        var source = Source(record: record, provenance: .init(reuse, ofFresh: .storedOriginal))
+        source.sharedResult = shared?.sharedResult
         return source
     }
 
@@ -270,32 +264,19 @@ struct ImageJob: Sendable {
         }
         guard let found = stored, found.description.isUsable(at: now.seconds) else {
             if let shared = await sharedResult(of: source) { return shared }
-            return try await derivedResult(of: source)
+            guard let plan = request.plan else { return nil }
+            return try await derivedRendition(of: source, by: plan)
         }
         offerUse(found.description, of: source.record)
         let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
-        var response = ImageResponse(
-            description: found.description, record: source.record, body: found.body,
-            provenance: source.provenance == .storedOriginal ? tier : source.provenance)
-        response.description.key = request.resultKey
+        var response = ImageResponse(of: source, found.description, found.body, provenance: tier)
+        response.description.name(request.resultKey, request.resultKeyText)
         response.isStored = true
         if response.provenance.isStale { pipeline.staleAnswers.count(found) }
-        response.timings.fetch = source.fetchTime
-        response.originStatus = source.status
         // After a 304 the entry in memory has the new record already.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
         await tiers.promoteFromDisk(&response, token: token)
-        refreshIfNeeded(response.provenance)
         return response
-    }
-
-    /// A result made from the intermediate of the source's present content; nil where there is none that serves.
-    private func derivedResult(of source: Source) async throws(PipelineError) -> ImageResponse? {
-        guard let plan = request.plan, let derived = try await derivedRendition(of: source, by: plan) else {
-            return nil
-        }
-        refreshIfNeeded(derived.provenance)
-        return derived
     }
 
     // MARK: - Original
@@ -367,7 +348,7 @@ struct ImageJob: Sendable {
         return response
     }
 
-    /// The answer, as soon as a purge by the request's tags finds what it is; without them where none would.
+    /// The answer, once its tags are linked; without entry, and so without alias, where they can't be.
     ///
     /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
     /// made is stored, for it began after the purge. Without this the next purge would not find it.
@@ -382,12 +363,5 @@ struct ImageJob: Sendable {
     /// The image, made in a task that requests may join; a source in `refreshed` is not fetched again.
     func resultOfTask() async throws(PipelineError) -> ImageResponse {
         await linked(try await result(of: join()))
-    }
-
-    /// Makes the image from what a refresh has fetched; requests that come meanwhile join.
-    func storeResult() async throws(PipelineError) {
-        _ = try await result(of: join())
-        // Lost: whether a purge by tag finds it; a client's request for it links the tags anew.
-        _ = await link()
     }
 }

@@ -8,7 +8,7 @@ import Primitives
 package import Request
 package import Sharing
 
-/// Purges that reach all nodes.
+/// What other nodes are told and answered.
 extension ImagePipeline {
     /// The tier that nodes share; nil without one.
     package var shared: SharedTier? { tiers.shared }
@@ -36,7 +36,7 @@ extension ImagePipeline {
         if image.provenance.isStale { return nil }
         var description = image.description
         if description.kind == .original {
-            (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText)
+            description.name(request.sourceKey, request.sourceKeyText)
         }
         let (record, age) = image.record.forOthers(at: clock())
         return HomeAnswer(record: record, age: age, entry: PortableEntry(description, body: bytes))

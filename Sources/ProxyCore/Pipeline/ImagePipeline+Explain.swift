@@ -81,11 +81,11 @@ extension ImagePipeline {
     /// Reads the index and the bodies of what is stored. Another request may change it all in the same moment.
     package func explain(_ request: ImageRequest) async -> ImageExplanation {
         var job = ImageJob(self, request, asking: Self.directives(of: request))
-        if request.plan == nil, !request.mayPassThrough { job.request = rasterized(request) }
+        if request.plan == nil, !request.mayPassThrough { job = job.rasterized }
         var facts = await facts(of: job)
         // A drawing goes out as pixels.
         if job.request.plan == nil, let record = facts.record, !mayPass(record) {
-            job.request = rasterized(request)
+            job = job.rasterized
             facts = await self.facts(of: job)
         }
         facts.answer = answer(to: job, facts)
@@ -102,10 +102,6 @@ extension ImagePipeline {
         return client
     }
 
-    private func rasterized(_ request: ImageRequest) -> ImageRequest {
-        request.made(by: configuration.rasterPlan)
-    }
-
     private func facts(of job: ImageJob) async -> ImageExplanation {
         let (request, now) = (job.request, clock())
         var facts = ImageExplanation(request: request)
@@ -115,7 +111,9 @@ extension ImagePipeline {
         facts.stored = await stored(request, facts.record)
         facts.failures = failures.explained(request, at: now.seconds)
         facts.originFailure = facts.target.flatMap { failures.hosts.refusal(of: $0.origin, at: now.seconds) }
-        facts.running.image = tasks.progress(of: job.key) != nil
+        facts.running.image = [false, true].contains {
+            tasks.progress(of: job.key(asksNodes: $0)) != nil
+        }
         facts.running.fetch = [false, true].contains {
             fetches.progress(of: job.fetchKey(isConditional: $0)) != nil
         }
@@ -136,7 +134,7 @@ extension ImagePipeline {
             guard let entry = cache.peek(request.resultKey), entry.isIntact else { continue }
             add(tier, entry.description, Int64(entry.body.count))
         }
-        let results: [EntryKind] = request.plan == nil ? [] : [.result, .derived]
+        let results: [EntryKind] = request.plan == nil ? [] : EntryKind.results
         let places = results.map { (request.resultKey, $0, request.resultKeyText) }
         for (key, kind, text) in places + [(request.sourceKey, .original, request.sourceKeyText)] {
             // Lost: why it can't be read; the request would meet that as a miss, and count it.

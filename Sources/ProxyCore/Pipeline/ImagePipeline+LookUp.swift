@@ -63,15 +63,24 @@ extension ImagePipeline {
     /// The answer from a hit, if its own record says that it is fresh; counted.
     private func freshAnswer(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
         let now = clock()
-        guard let record = hit.record, hit.description.isUsable(at: now.seconds), request.accepts(record),
-            request.plan != nil || mayPass(record),
+        guard let record = hit.record, serves(hit.description, record, request, at: now),
             freshness.reuse(of: record, at: now, for: .none) == .fresh
         else { return nil }
         tiers.disk.countHit(hit)
         var response = ImageResponse(
             description: hit.description, record: record, body: hit.body, provenance: .disk)
-        response.description.key = request.resultKey
+        response.description.name(request.resultKey, request.resultKeyText)
         response.isStored = true
         return response
+    }
+
+    /// Whether a stored picture is what a request asks for, whatever its freshness.
+    ///
+    /// What may be passed on as it is, and what originals are to be, can have changed since it was stored.
+    func serves(
+        _ description: EntryDescription, _ record: SourceRecord, _ request: ImageRequest, at now: WallTime
+    ) -> Bool {
+        description.isUsable(at: now.seconds) && request.accepts(record)
+            && (request.plan != nil || request.mayPassThrough && mayPass(record))
     }
 }

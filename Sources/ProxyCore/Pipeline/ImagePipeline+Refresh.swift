@@ -57,7 +57,7 @@ extension ImagePipeline {
             // A result that nothing may keep is made when a client asks for it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
                 job.refreshed = source
-                try await job.storeResult()
+                _ = try await job.resultOfTask()
             }
             return true
         } catch {

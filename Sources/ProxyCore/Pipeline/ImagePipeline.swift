@@ -28,7 +28,8 @@ package final class ImagePipeline: Sendable {
     /// Returns the time.
     package let clock: @Sendable () -> WallTime
 
-    /// Fetches under way, by source; a conditional one may end without a body, so a job that needs one does not join it.
+    /// Fetches under way, by source. A conditional fetch may end with a 304 and no body; a job that needs the body does not
+    /// join it.
     let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
     /// Images being made, by result key and what their clients ask of the cache.
     let tasks = ImageJob.Tasks()
@@ -38,8 +39,8 @@ package final class ImagePipeline: Sendable {
     let lastPrivateID = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<SourceLimiter>
-    /// Large originals of which something has been made since the start, so that the second size is known as such; by the
-    /// keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second size.
+    /// Facts of large originals of which one size has been made since the start. The key is their intermediate's, which names
+    /// the source, too: the same bytes under another URL are another original.
     let firstSizes = Mutex(EvictionRing<CacheKey, Rendition.SourceFacts>(scanLimit: 64))
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>

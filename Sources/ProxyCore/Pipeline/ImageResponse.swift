@@ -93,7 +93,34 @@ package struct ImageResponse: Sendable {
     }
 }
 
+extension ImageResponse.Provenance {
+    /// - Parameters:
+    ///   - reuse: how something stored may be used; not `forbidden`.
+    ///   - fresh: where it is from, if it is fresh.
+    init(_ reuse: FreshnessPolicy.Reuse, ofFresh fresh: Self) {
+        switch reuse {
+        case .fresh, .forbidden: self = fresh
+        case .whileRevalidating: self = .stale(.whileRevalidating)
+        case .asClientAllows: self = .stale(.asClientAllows)
+        }
+    }
+}
+
 extension ImageResponse {
+    /// What was made, or found, of a source.
+    /// - Parameter provenance: where it is from, if its source is stored and fresh; nil for where its source is from.
+    init(
+        of source: Source, _ description: EntryDescription, _ body: StoredBody,
+        provenance: Provenance? = nil
+    ) {
+        let isFresh = source.provenance == .storedOriginal
+        self.init(
+            description: description, record: source.record, body: body,
+            provenance: isFresh ? provenance ?? source.provenance : source.provenance)
+        timings.fetch = source.fetchTime
+        originStatus = source.status
+    }
+
     /// A hit of the memory tier, fresh or permitted though stale.
     init(hit entry: MemoryEntry, provenance: Provenance) {
         self.init(

@@ -19,7 +19,7 @@ extension ImageTiers {
         guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
             (isOriginal ? originals : results).usesDisk, token.admits(description)
         else { return }
-        if isOriginal { (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText) }
+        if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
         // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.
         if (try? await disk.secure(description)) == true { return markSecured(&response) }
         guard let bytes = await bytes(of: response.body) else { return }

@@ -45,7 +45,7 @@ extension ImageTiers {
         if let entry = peek(subject.result), entry.description.kind.isResult {
             return await content(entry.description, entry.body, entry.record)
         }
-        for kind in [EntryKind.result, .derived] {
+        for kind in EntryKind.results {
             // Lost: why it can't be read; it is then not uploaded.
             guard let hit = try? await disk.peek(subject.result, kind: kind, keyText: subject.resultText),
                 !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
@@ -60,7 +60,7 @@ extension ImageTiers {
     func originalContent(of subject: SharedSubject) async -> SharedUpload.Content? {
         if let entry = peek(subject.source) ?? peek(subject.result), entry.description.kind == .original {
             var description = entry.description
-            (description.key, description.keyText) = (subject.source, subject.sourceText)
+            description.name(subject.source, subject.sourceText)
             return await content(description, entry.body, entry.record)
         }
         // Lost: as above.

@@ -149,7 +149,7 @@ extension ImageTiers {
         _ record: SourceRecord, durable: Bool, token: PurgeToken
     ) async -> Bool {
         do throws(DiskCacheError) {
-            // First those in memory: a place was secured then, but not used.
+            // Bytes in memory first: a file may have been reserved for them, and stayed empty.
             if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
                 return disk.storeSoon(
                     description, body: bytes, checksum: content.checksum, record: record, token: token)

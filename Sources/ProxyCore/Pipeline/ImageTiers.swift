@@ -114,24 +114,25 @@ package final class ImageTiers: Sendable {
     /// What is recorded of `request`'s source.
     func record(for request: ImageRequest) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
-        disk.countMiss(.original)
+        return await recordBesideIndex(for: request)
+    }
+
+    private func recordBesideIndex(for request: ImageRequest) async -> SourceRecord? {
         if let entry = peek(request.resultKey) { return entry.record }
         return await disk.readOnlyRecord(
             source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
             resultText: request.resultKeyText)
     }
 
-    /// The same once more, for a request that has waited for other nodes; not counted again.
+    /// The same once more, for a request that has waited for other nodes.
     ///
-    /// From memory, where every record is that has just been stored: between this and the fetch nothing waits.
+    /// Does not suspend, so that no task can end between this and the fetch. A record that has just been saved is in memory.
     func recordAgain(for request: ImageRequest) -> SourceRecord? {
         disk.recentRecord(for: request.sourceKey) ?? peek(request.resultKey)?.record
     }
 
-    /// Whether other nodes are asked for what is not here.
-    var hasOthers: Bool { shared != nil || homes != nil }
-
-    /// The same where it can be used: an untransformed image that no tier holds can't be served, whatever is recorded.
+    /// The same for a client, counted, where it can be used: an untransformed image that no tier holds can't be served,
+    /// whatever is recorded.
     ///
     /// Saves requests for new images the query of the index. A transform may have its intermediate, which only the record
     /// names.
@@ -140,15 +141,18 @@ package final class ImageTiers: Sendable {
             disk.countMiss(.original)
             return nil
         }
-        return await record(for: request)
+        if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
+        disk.countMiss(.original)
+        return await recordBesideIndex(for: request)
     }
+
+    /// Whether other nodes are asked for what is not here.
+    var hasOthers: Bool { shared != nil || homes != nil }
 
     /// Whether a 304 would leave something to serve `request` from, as far as is known without reading the disk.
     func mayHold(_ request: ImageRequest) -> Bool {
-        peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
-            || disk.mayContain(request.resultKey, kind: .derived)
-            || disk.mayContain(request.sourceKey, kind: .original)
-            || peek(request.sourceKey) != nil
+        peek(request.resultKey) != nil || mayHoldOriginal(of: request)
+            || EntryKind.results.contains { disk.mayContain(request.resultKey, kind: $0) }
     }
 
     /// Whether the original may be here, as far as is known without reading the disk.
@@ -204,10 +208,6 @@ package final class ImageTiers: Sendable {
     func onDisk(
         _ key: CacheKey, _ kind: EntryKind, _ keyText: String
     ) async throws(PipelineError) -> Found? {
-        guard disk.mayContain(key, kind: kind) else {
-            disk.countMiss(kind)
-            return nil
-        }
         do throws(DiskCacheError) {
             guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
             return Found(description: hit.description, body: hit.body, hit: hit)

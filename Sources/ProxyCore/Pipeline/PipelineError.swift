@@ -175,10 +175,13 @@ extension PipelineError {
         upstreamStatus != nil && retryAfter != nil ? after(seconds: Int(seconds)) : self
     }
 
+    /// With `Retry-After`.
     func after(seconds: Int?) -> PipelineError { changed { $0.retryAfter = seconds } }
 
+    /// With the status that the origin answered.
     func answered(_ status: Int) -> PipelineError { changed { $0.upstreamStatus = status } }
 
+    /// With the reason that the log gets.
     func because(_ reason: FailureReason) -> PipelineError { changed { $0.reason = reason } }
 
     /// The same with what is known of it, for the client and for the log.
@@ -193,12 +196,15 @@ extension PipelineError {
         because(FailureReason(detail ?? "", at: hop))
     }
 
+    /// With the detail that the client gets.
     func saying(_ detail: String?) -> PipelineError { changed { $0.statedDetail = detail } }
 
+    /// With the parameter that is wrong, and the byte where.
     func about(_ name: String, _ position: Int? = nil) -> PipelineError {
         changed { $0.parameter = Parameter(name: name, position: position) }
     }
 
+    /// With what failed within the daemon, for the log alone.
     func failed(_ text: String) -> PipelineError {
         changed { ($0.fault, $0.reason) = (text, FailureReason(text)) }
     }

@@ -108,9 +108,8 @@ extension ImagePipeline {
     /// Whether a tier has an image that a client would be answered with as it is.
     fileprivate func isStored(_ request: ImageRequest) async -> Bool {
         let now = clock()
-        if let entry = tiers.peek(request.resultKey), request.accepts(entry.record),
-            entry.description.isUsable(at: now.seconds),
-            request.plan != nil || request.mayPassThrough && mayPass(entry.record),
+        if let entry = tiers.peek(request.resultKey),
+            serves(entry.description, entry.record, request, at: now),
             freshness.reuse(of: entry.record, at: now, for: .none) == .fresh
         {
             return true

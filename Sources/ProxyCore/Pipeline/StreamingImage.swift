@@ -63,7 +63,7 @@ extension ImageJob {
         return image.length != nil || support == .anyLength ? image : nil
     }
 
-    /// Images of so many bytes are rather answered as a whole: as many as stay in memory.
+    /// The size in bytes up to which an image is answered as a whole if it is complete within `smallImagePatience`.
     private static let smallImage = PartialBody.Configuration().memoryLimit.bytes
     /// For what is being received in the same moment, not for what the origin has yet to send.
     private static let smallImagePatience = Duration.milliseconds(1)

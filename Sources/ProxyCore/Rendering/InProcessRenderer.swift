@@ -34,7 +34,7 @@ package final class InProcessRenderer: ImageRendering {
         self.depth = max(0, depth)
     }
 
-    /// Queues the job and returns when it is done; see `Rendering`.
+    /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         beside: SecondOutput?

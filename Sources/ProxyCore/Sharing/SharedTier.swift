@@ -146,7 +146,7 @@ package final class SharedTier: Sendable {
                 entry.description.contentHash == hash
             else { return nil }
             var description = entry.description
-            (description.key, description.keyText) = (subject.source, subject.sourceText)
+            description.name(subject.source, subject.sourceText)
             (description.sourceKey, description.sourceHash) = (subject.source, hash)
             description.storedAt = now.seconds
             return PortableEntry(description, body: entry.body)

@@ -163,7 +163,7 @@ struct DiskCacheDamageTests {
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally.results.entries == 301)
+        #expect(second.statistics.wasScanned && second.statistics.tally[.result].entries == 301)
         #expect(folder.files.contains("cache/index.sqlite.broken"))
         #expect(try await second.removeAll(ofSource: key("s")) == 300)
         await second.close()

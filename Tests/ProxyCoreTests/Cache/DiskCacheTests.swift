@@ -101,7 +101,7 @@ struct DiskCacheTests {
         let new = try #require(try await disk.lookUp(key("a"), kind: .result, keyText: "a"))
         #expect(try new.body.readAll() == bytes(200, seed: 2) && old.body.readAll() == bytes(100))
         #expect(folder.entryFiles.count == 1)
-        #expect(disk.statistics.tally.results == .init(entries: 1, bytes: 4_096))
+        #expect(disk.statistics.tally[.result] == .init(entries: 1, bytes: 4_096))
         #expect(disk.statistics.evictions[.replaced] == 1)
         await disk.close()
     }
@@ -131,7 +131,7 @@ struct DiskCacheTests {
         try await second.sweep()
 
         #expect(await second.isLoaded())
-        #expect(second.statistics.tally == before && before.results.entries == 300 && before.records == 1)
+        #expect(second.statistics.tally == before && before[.result].entries == 300 && before.records == 1)
         #expect(!second.statistics.wasScanned)
         let hit = try #require(try await second.lookUp(key("42"), kind: .result, keyText: "42"))
         #expect(try hit.body.readAll() == bytes(142, seed: 42))

@@ -22,9 +22,6 @@ package struct DiskTally: Sendable, Equatable {
     package var bytes: Int64 { amounts.reduce(0) { $0 + $1.bytes } }
     /// All entries.
     package var entries: Int { amounts.reduce(0) { $0 + $1.entries } }
-    /// Bytes made from them.
-    package var results: Amount { self[.result] }
-
     /// The amount of one kind.
     package subscript(kind: EntryKind) -> Amount { amounts[Int(kind.rawValue) - 1] }
 

@@ -60,7 +60,7 @@ struct DiskHealth: Sendable {
     private var condition = Condition.working
     private var lastFailure = Int64.min
     private var lastFreed = Int64.min
-    /// Bytes that the last removal freed, less those stored since.
+    /// Half of the bytes that the last removal freed, less those stored since: other programs may use the rest.
     private var unused: Int64 = 0
 
     /// Seconds without a failure after which a successful store ends the alarm.
@@ -124,8 +124,8 @@ final class DiskMonitor: Sendable {
     /// Records that entries were removed for space.
     func freedSpace(_ bytes: Int64) { health.withLock { $0.freedSpace(bytes, at: clock()) } }
 
-    /// Records that the folder is not the one that was opened.
-    func lostFolder() { health.withLock { $0.mustRecover = true } }
+    /// Has folder and index examined: the folder may not be the one that was opened, or the index may be gone.
+    func requestRecovery() { health.withLock { $0.mustRecover = true } }
 
     /// Whether folder and index need recovery, which is then tried.
     func takeRecovery() -> Bool {

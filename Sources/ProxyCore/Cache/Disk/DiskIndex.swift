@@ -71,7 +71,7 @@ final class DiskIndex: Sendable {
     // MARK: - Opening and closing
 
     /// Opens the existing database, or creates one.
-    /// - Throws: `index` if it is not a database, or another version's.
+    /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
         detach()
         _ = Self.usesOwnMemory

@@ -191,7 +191,7 @@ extension DiskWriter {
         var count = 0
         for source in Set(links.map(\.source)) { count += try markStale(source, &batch) }
         for link in links {
-            for kind in EntryKind.allCases where kind.isResult {
+            for kind in EntryKind.results {
                 let id = EntryID(kind: kind, key: link.result)
                 if try remove(id, because: .purged, &batch) { count += 1 }
             }

@@ -8,7 +8,7 @@ extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
         guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName) else {
-            return parts.monitor.lostFolder()
+            return parts.monitor.requestRecovery()
         }
     }
 

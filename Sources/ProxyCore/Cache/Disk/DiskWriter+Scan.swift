@@ -52,7 +52,7 @@ struct FolderScan {
     }
 }
 
-/// What the next start finds of files that the index does not know.
+/// Finds, after a start, the files that the index does not know.
 extension DiskWriter {
     /// Scans some more files of a folder that the index may not know completely; false if there are none.
     func stepScan() throws(DiskCacheError) -> Bool {

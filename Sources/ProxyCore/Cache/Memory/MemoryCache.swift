@@ -53,13 +53,10 @@ package final class MemoryCache: Sendable {
     private let share: MemoryShare?
 
     /// Creates an empty tier with the configured bounds.
-    package convenience init(configuration: MemoryCacheConfiguration) {
-        self.init(configuration: configuration, share: nil)
-    }
-
-    /// Creates a tier whose entries count as a part of another one's bound; it must not remember evicted
-    /// entries.
-    package init(configuration: MemoryCacheConfiguration, share: MemoryShare?) {
+    ///
+    /// - Parameter share: the part of another tier's bound that its entries count as. Such a tier must not remember evicted
+    ///   entries, since `entry(for:)` brings one back without telling the share.
+    package init(configuration: MemoryCacheConfiguration, share: MemoryShare? = nil) {
         self.configuration = configuration
         self.share = share
         let maxBytes = Self.size(of: configuration)
@@ -145,7 +142,7 @@ package final class MemoryCache: Sendable {
         }
     }
 
-    /// Removes the entries of each source one of whose entries `isRemoved`, and returns how many; one lock a shard.
+    /// Removes the entries of each source whose first entry `isRemoved`, and returns how many; one lock a shard.
     @discardableResult
     package func removeAll(where isRemoved: (MemoryEntry) -> Bool) -> Int {
         shards.reduce(0) { sum, shard in sum + change(shard) { $0.removeAll(where: isRemoved) }.count }

@@ -17,6 +17,9 @@ package enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
 
     /// Whether it is sent to clients.
     package var isResult: Bool { self == .result || self == .derived }
+
+    /// Those that are sent to clients, in the order in which they are looked for.
+    package static let results: [EntryKind] = [.result, .derived]
 }
 
 /// How a result was made, and so whether a better one replaces it. Stored; the numbers never change.
@@ -67,6 +70,11 @@ package struct EntryDescription: Sendable, Hashable {
     @inlinable
     package func isUsable(at now: Int64) -> Bool {
         stage != .cheapest || (0..<ResultStage.cheapestLifetime).contains(now - storedAt)
+    }
+
+    /// Gives the same bytes another key, with the text behind it.
+    package mutating func name(_ key: CacheKey, _ text: String) {
+        (self.key, keyText) = (key, text)
     }
 
     /// Creates a description from its members.
