@@ -73,6 +73,22 @@ struct SharedTierNodeTests {
         #expect(origin.count("/a.jpg") == 1)
     }
 
+    @Test("A stale picture that the store has is served, and refreshed behind it")
+    func stale() async throws {
+        try await store.put([1], as: ["stale/first"])
+        let fields = [("Cache-Control", "max-age=0, stale-while-revalidate=3600")]
+        origin.route("/b.jpg", .body(Fixtures.photo, fields: fields))
+        let (first, second) = (try await node("stale"), try await node("stale"))
+        _ = try await first.get(first.target("/b.jpg", small))
+        try await wait(for: 3, "put", at: first)
+        #expect(origin.count("/b.jpg") == 1)
+
+        let served = try await second.get(second.target("/b.jpg", small))
+
+        #expect(served["Cache-Status"]?.contains("detail=stale-while-revalidate") == true)
+        while origin.count("/b.jpg") < 2 { await Task.yield() }
+    }
+
     @Test("A purge at one node reaches the memory and the disk of the others, and the store")
     func purged() async throws {
         try await store.put([1], as: ["purged/first"])

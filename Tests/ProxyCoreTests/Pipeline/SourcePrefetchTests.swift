@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Freshness
+@testable import Origins
+@testable import Pipeline
+@testable import Request
+
+@Suite("Prefetching the images of a source")
+struct SourcePrefetchTests {
+    @Test("A stored original is not the picture of a rule that encodes anew")
+    func reencoded() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]))
+        var rule = OriginRuleConfiguration()
+        rule.match = ["http://*"]
+        rule.reencode = true
+        let request = try fixture.request("/a.jpg", rules: OriginRules([rule], secrets: .checking))
+        _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
+        fixture.forgetMemory()
+
+        var prefetch = SourcePrefetch(fixture.pipeline, RenderPlaces(count: 1))
+        let (first, second) = (await prefetch.image(for: request), await prefetch.image(for: request))
+
+        guard case .made = first else {
+            Issue.record("\(first)")
+            return
+        }
+        guard case .stored = second else {
+            Issue.record("\(second)")
+            return
+        }
+        #expect(fixture.origin.count("/a.jpg") == 1)
+    }
+}
