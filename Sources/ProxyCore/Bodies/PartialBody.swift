@@ -36,8 +36,8 @@ package final class PartialBody: Sendable {
     }
 
     private let configuration: Configuration
-    private let makeSpill: @Sendable () throws(BodyError) -> SpillFile
-    private let makeFallback: (@Sendable () throws(BodyError) -> SpillFile)?
+    private let makeSpill: @Sendable () throws(BodyError) -> FilePlace
+    private let makeFallback: (@Sendable () throws(BodyError) -> FilePlace)?
     private let state = Mutex(PartialBodyState())
     /// Used only by the writer, which never waits for it; so it may be locked during I/O.
     private let writer = Mutex(PartialBodyWriter())
@@ -52,8 +52,8 @@ package final class PartialBody: Sendable {
     ///     likewise.
     package init(
         configuration: Configuration = Configuration(),
-        makeSpill: @escaping @Sendable () throws(BodyError) -> SpillFile,
-        makeFallback: (@Sendable () throws(BodyError) -> SpillFile)? = nil
+        makeSpill: @escaping @Sendable () throws(BodyError) -> FilePlace,
+        makeFallback: (@Sendable () throws(BodyError) -> FilePlace)? = nil
     ) {
         self.configuration = configuration
         self.makeSpill = makeSpill
@@ -130,7 +130,7 @@ package final class PartialBody: Sendable {
 
     /// Writes the bytes in memory and then `bytes` into `spill`; readers see the file only after that.
     private func move(
-        into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout PartialBodyWriter
+        into spill: FilePlace, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout PartialBodyWriter
     ) throws(BodyError) {
         let earlier = state.withLock { $0.memory }
         do {
@@ -152,7 +152,7 @@ package final class PartialBody: Sendable {
     /// Copies the bytes of a file to the fallback and continues there; readers of the file keep the bytes
     /// that they have.
     private func moveToFallback(
-        from spill: SpillFile, because error: BodyError, with bytes: UnsafeRawBufferPointer,
+        from spill: FilePlace, because error: BodyError, with bytes: UnsafeRawBufferPointer,
         _ writer: inout PartialBodyWriter
     ) throws(BodyError) {
         guard writer.canMoveToFallback, let fallback = try makeFallback?() else { throw error }

@@ -23,7 +23,7 @@ struct PartialBodyState {
     /// The number of readable bytes.
     private(set) var count = 0
 
-    private var spill: SpillFile?
+    private var spill: FilePlace?
     private var end: End?
     /// At most one for each reader.
     private var waiters: [Waiter] = []
@@ -44,7 +44,7 @@ struct PartialBodyState {
     }
 
     /// Replaces the bytes in memory by a file that contains at least them, and frees the memory.
-    mutating func move(into spill: SpillFile) {
+    mutating func move(into spill: FilePlace) {
         self.spill = spill
         memory = []
     }

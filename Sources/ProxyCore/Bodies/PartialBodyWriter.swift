@@ -12,9 +12,9 @@ struct PartialBodyWriter {
     /// The CRC32C of all bytes so far.
     private(set) var checksum: UInt32 = 0
     /// The file that bytes are written to; nil as long as they stay in memory.
-    var spill: SpillFile?
+    var spill: FilePlace?
     /// The file for bytes beyond the memory limit, if it was created in advance.
-    var secured: SpillFile?
+    var secured: FilePlace?
     /// Whether the fallback has not been used yet.
     var canMoveToFallback = true
 

@@ -242,7 +242,7 @@ extension DiskCacheConfiguration {
             Setting(
                 "maxTouches", \.maxTouches, in: 1...100_000_000,
                 """
-                Most entries whose access time waits to be written; more are dropped, and counted.
+                Most entries whose access time waits to be written; more are dropped.
                 """)
             Setting(
                 "accessPrecision", \.accessPrecision, in: .zero...(.days(365)),

@@ -10,11 +10,11 @@ extension FreshnessPolicy {
     /// though RFC 9110 §15.4 lets only permanent ones be reused by default: otherwise each picture behind a
     /// plain 302 would be fetched every time.
     func narrow(
-        _ verdict: inout Verdict, by redirect: OriginHead, isAuthorized: Bool, forUs: Bool = true
+        _ verdict: inout Verdict, by redirect: OriginHead, forUs: Bool = true
     ) {
         let redirect = forUs ? targeted(redirect)?.head ?? redirect : redirect
         let control = CacheControl(redirect.values(of: "cache-control"))
-        let own = directives(redirect, control, isAuthorized: isAuthorized)
+        let own = directives(redirect, control)
         verdict.directives.formUnion(own.subtracting(.immutable))
         if !own.isEmpty, !own.contains(.immutable) { verdict.directives.remove(.immutable) }
         guard own.contains(.explicitLifetime) else { return }

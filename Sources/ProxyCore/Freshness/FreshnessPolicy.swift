@@ -55,19 +55,17 @@ package struct FreshnessPolicy: Sendable, Equatable {
     /// - Parameters:
     ///   - head: of the final response.
     ///   - redirects: the heads of the redirects that led to it; they restrict its reuse.
-    ///   - isAuthorized: whether the request had credentials; a shared cache may then store the response
-    ///     only with the origin's explicit permission (RFC 9111 §3.5).
     package func verdict(
-        on head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
+        on head: OriginHead, after redirects: [OriginHead] = []
     ) -> Verdict {
-        var untargeted = verdict(reading: head, isAuthorized: isAuthorized)
+        var untargeted = verdict(reading: head)
         let targeted = targeted(head)
         for redirect in redirects {
-            narrow(&untargeted, by: redirect, isAuthorized: isAuthorized, forUs: targeted == nil)
+            narrow(&untargeted, by: redirect, forUs: targeted == nil)
         }
         guard let targeted else { return untargeted }
-        var verdict = verdict(reading: targeted.head, isAuthorized: isAuthorized)
-        for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
+        var verdict = verdict(reading: targeted.head)
+        for redirect in redirects { narrow(&verdict, by: redirect) }
         verdict.untargeted = DownstreamControl(untargeted)
         verdict.browserLifetime = nil
         verdict.reuseFields =
@@ -75,7 +73,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
         return verdict
     }
 
-    private func verdict(reading head: OriginHead, isAuthorized: Bool) -> Verdict {
+    private func verdict(reading head: OriginHead) -> Verdict {
         let control = CacheControl(head.values(of: "cache-control"))
         let isOrigins = configuration.respectOrigin
         let (made, age) = (Self.generation(head), Self.initialAge(head))
@@ -84,7 +82,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
             browserLifetime: isOrigins ? browserLifetime(head, control).map(bounded) : nil,
             initialAge: age,
             responseTime: head.responseTime,
-            directives: directives(head, control, isAuthorized: isAuthorized)
+            directives: directives(head, control)
                 .union(isOrigins && !Self.mayGuess(head, control) ? .mustRevalidate : []),
             entityTag: control.restrictedFields.contains("etag") ? nil : Self.entityTag(head),
             lastModified: control.restrictedFields.contains("last-modified") ? nil : Self.lastModified(head),
@@ -99,14 +97,14 @@ package struct FreshnessPolicy: Sendable, Equatable {
     /// verdict.
     package func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
-        head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false,
+        head: OriginHead, after redirects: [OriginHead] = [],
         verdict known: Verdict? = nil
     ) -> SourceRecord {
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
             responseTime: WallTime(seconds: 0), freshnessLifetime: 0)
         Self.apply(
-            known ?? verdict(on: head, after: redirects, isAuthorized: isAuthorized), to: &record)
+            known ?? verdict(on: head, after: redirects), to: &record)
         return record
     }
 
@@ -115,8 +113,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
     /// The fields of the 304 replace the stored ones; those it does not contain stay. Age and date are those
     /// of the 304, since both concern one message.
     package func updating(
-        _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = [],
-        isAuthorized: Bool = false
+        _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = []
     ) -> SourceRecord {
         var merged = head
         merged.status = record.status
@@ -129,7 +126,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
             !carried.contains($0.name)
         }
         var updated = record
-        Self.apply(verdict(on: merged, after: redirects, isAuthorized: isAuthorized), to: &updated)
+        Self.apply(verdict(on: merged, after: redirects), to: &updated)
         return updated
     }
 
@@ -256,7 +253,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
     // MARK: - Directives and validators
 
     func directives(
-        _ head: OriginHead, _ control: CacheControl, isAuthorized: Bool
+        _ head: OriginHead, _ control: CacheControl
     ) -> SourceRecord.Directives {
         var directives = control.directives
         // A rule's `acceptStatus` accepts undefined statuses; errors come with any status (RFC 9111
@@ -273,7 +270,6 @@ package struct FreshnessPolicy: Sendable, Equatable {
             directives.insert(.explicitLifetime)
         }
         if !configuration.respectOrigin { directives.formIntersection([.noStore, .isPrivate]) }
-        if isAuthorized, !Self.mayShareAuthorized(control) { directives.insert(.isPrivate) }
         if Self.variesOnEverything(head) { directives.insert(.variesOnEverything) }
         return directives
     }
@@ -288,10 +284,6 @@ package struct FreshnessPolicy: Sendable, Equatable {
     /// do not matter.
     static func variesOnEverything(_ head: OriginHead) -> Bool {
         head.values(of: "vary").contains { FieldList($0).contains { $0.name == "*" } }
-    }
-
-    private static func mayShareAuthorized(_ control: CacheControl) -> Bool {
-        control.isPublic || control.sharedMaxAge != nil || control.directives.contains(.mustRevalidate)
     }
 
     /// The longest entity tag that is stored, in bytes; a longer one counts as absent.

@@ -18,7 +18,7 @@ package protocol ImageRendering: Sendable {
     /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) async throws(RenderError) -> Rendition
 }
 
@@ -28,19 +28,5 @@ extension ImageRendering {
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
     ) async throws(RenderError) -> Rendition {
         try await render(plan, from: source, into: destination, at: offset, beside: nil)
-    }
-}
-
-/// Where an intermediate is written.
-package struct SecondOutput: Sendable {
-    /// The file.
-    package let file: OwnedDescriptor
-    /// The offset at which the intermediate begins.
-    package let offset: Int64
-
-    /// Creates the output.
-    package init(file: OwnedDescriptor, offset: Int64) {
-        self.file = file
-        self.offset = offset
     }
 }

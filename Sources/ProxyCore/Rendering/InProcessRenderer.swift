@@ -37,7 +37,7 @@ package final class InProcessRenderer: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { state in
             state.nextID += 1

@@ -12,7 +12,7 @@ struct RenderJob: Sendable {
     let destination: OwnedDescriptor
     let offset: Int64
     /// Where an intermediate is written.
-    let beside: SecondOutput?
+    let beside: FilePlace?
     let enqueued: ContinuousClock.Instant
     /// The clients that wait for it.
     var interest = RenderInterest()

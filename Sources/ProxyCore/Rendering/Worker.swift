@@ -78,7 +78,7 @@ struct Worker {
         }
         limitHeader(job)
         let beside = job.intermediateOffset.flatMap { offset in
-            descriptors.last.map { SecondOutput(file: $0, offset: offset) }
+            descriptors.last.map { FilePlace(file: $0, offset: offset) }
         }
         let reply = reply(to: job, from: descriptors[0], into: descriptors[1], beside: beside)
         alarm(0)
@@ -123,7 +123,7 @@ struct Worker {
 
     private func reply(
         to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) -> WorkerProtocol.Reply {
         let opened = VipsSource.copy(
             of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))

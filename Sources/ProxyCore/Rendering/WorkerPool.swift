@@ -140,7 +140,7 @@ package final class WorkerPool: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {

@@ -193,7 +193,7 @@ struct GrowingBodyTests {
     func brokenFile() async throws {
         let readOnly = open("/dev/null", O_RDONLY)
         let body = PartialBody(configuration: limits(memory: 1)) { () throws(BodyError) in
-            SpillFile(file: OwnedDescriptor(owning: readOnly), offset: 0)
+            FilePlace(file: OwnedDescriptor(owning: readOnly), offset: 0)
         }
 
         #expect(throws: BodyError.self) { try append([1, 2], to: body) }
@@ -255,10 +255,10 @@ struct GrowingBodyTests {
         bytes.withUnsafeBytes { linux_crc32c(0, $0.baseAddress, $0.count) }
     }
 
-    private static func memfd(offset: Int64) throws(BodyError) -> SpillFile {
+    private static func memfd(offset: Int64) throws(BodyError) -> FilePlace {
         let descriptor = linux_memfd_create("test")
         guard descriptor >= 0 else { throw .storage("memfd") }
-        return SpillFile(file: OwnedDescriptor(owning: descriptor), offset: offset)
+        return FilePlace(file: OwnedDescriptor(owning: descriptor), offset: offset)
     }
 }
 

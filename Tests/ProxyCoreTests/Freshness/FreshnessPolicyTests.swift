@@ -166,23 +166,6 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(verdict.reuseFields == [HeaderField(name: "cache-control", value: "max-age=5")])
     }
 
-    @Test(
-        "The response to a request with credentials is stored only with the origin's permission (RFC 9111 §3.5)",
-        arguments: [
-            ("max-age=60", false), ("", false), ("proxy-revalidate", false), ("public=x", false),
-            ("public", true),
-            ("s-maxage=60", true), ("must-revalidate", true), ("public, private", false),
-            ("public, no-store", false),
-        ])
-    func authorization(value: String, mayStore: Bool) {
-        let head = head(value.isEmpty ? [] : [("cache-control", value)])
-
-        #expect(policy().verdict(on: head, isAuthorized: true).directives.forbidStoring == !mayStore)
-        if !value.contains("private"), !value.contains("no-store") {
-            #expect(!policy().verdict(on: head).directives.forbidStoring)
-        }
-    }
-
     @Test("Validators named by private or no-cache are not stored (RFC 9111 §5.2.2.4, §5.2.2.7)")
     func restrictedValidators() {
         let verdict = policy().verdict(

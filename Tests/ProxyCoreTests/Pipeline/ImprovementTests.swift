@@ -26,7 +26,7 @@ private final class BackgroundGate: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) async throws(RenderError) -> Rendition {
         var plan = plan
         let isBackground = RenderInterest.current?.isBackground == true

@@ -168,7 +168,7 @@ final class GatedRenderer: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: SecondOutput?
+        beside: FilePlace?
     ) async throws(RenderError) -> Rendition {
         if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
         return try await renderer.render(plan, from: source, into: destination, at: offset, beside: beside)

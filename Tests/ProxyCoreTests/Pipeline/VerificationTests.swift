@@ -26,7 +26,7 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            beside: SecondOutput?
+            beside: FilePlace?
         ) async throws(RenderError) -> Rendition {
             plans.update { $0.append(plan) }
             guard !fails(plan) else { throw error }

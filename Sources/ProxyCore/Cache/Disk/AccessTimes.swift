@@ -13,7 +13,6 @@ final class AccessTimes: Sendable {
         var times: [EntryID: Int64] = [:]
         /// Those of the round that is being written.
         var round: [EntryID: Int64] = [:]
-        var dropped = 0
     }
 
     private let limit: Int
@@ -31,10 +30,7 @@ final class AccessTimes: Sendable {
                 state.times.values[index] = now
                 return false
             }
-            guard state.times.count < limit else {
-                state.dropped += 1
-                return false
-            }
+            guard state.times.count < limit else { return false }
             state.times[id] = now
             return state.times.count == max(1, limit / 2)
         }
@@ -47,9 +43,6 @@ final class AccessTimes: Sendable {
 
     /// Whether so many wait that they should be written soon.
     var isHalfFull: Bool { state.withLock { $0.times.count >= max(1, limit / 2) } }
-
-    /// Accesses that were dropped because the table was full.
-    var dropped: Int { state.withLock { $0.dropped } }
 
     /// Starts a round with everything collected: the entries, in reverse order of the index `entryByKey`. O(n
     /// log n).

@@ -104,16 +104,14 @@ extension DiskFolder {
 
     // MARK: - The index's files
 
-    /// Moves a file aside, whatever lies there and in its new place; false if there is none.
-    @discardableResult
-    func rename(_ name: String, to other: String) throws(DiskCacheError) -> Bool {
-        guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
+    /// Moves a file aside, whatever lies there and in its new place, if there is one.
+    func rename(_ name: String, to other: String) throws(DiskCacheError) {
+        guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return }
         if [EISDIR, ENOTDIR, ENOTEMPTY, EEXIST].contains(errno) {
             try removeFile(other)
-            guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
+            guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return }
         }
         guard errno == ENOENT else { throw DiskCacheError("renameat \(name)", code: errno) }
-        return false
     }
 
     /// Whether there are folders with entries.

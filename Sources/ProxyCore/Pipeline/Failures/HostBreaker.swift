@@ -67,10 +67,8 @@ struct HostBreaker: Sendable {
         if failures >= rules.failures { trip(at: now, by: rules, random: random, atLeast: least) }
     }
 
-    /// The fetch ended without telling anything of the origin.
-    mutating func withdraw(isProbe: Bool) {
-        if isProbe { isProbing = false }
-    }
+    /// The probe ended without telling anything of the origin.
+    mutating func withdrawProbe() { isProbing = false }
 
     private mutating func trip(
         at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double, atLeast least: Int64

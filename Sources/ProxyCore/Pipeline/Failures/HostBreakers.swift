@@ -62,7 +62,7 @@ final class HostBreakers: Sendable {
 
         mutating func withdrawProbe(_ key: Key) {
             guard var breaker = ring.peek(key) else { return }
-            breaker.withdraw(isProbe: true)
+            breaker.withdrawProbe()
             _ = ring.replace(breaker, for: key)
         }
 

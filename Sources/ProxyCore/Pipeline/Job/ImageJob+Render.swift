@@ -37,7 +37,7 @@ extension ImageJob {
         do throws(RenderError) {
             rendition = try await rendered(
                 plan, from: body, to: &target,
-                beside: second.map { SecondOutput(file: $0.file, offset: $0.offset) })
+                beside: second?.place)
         } catch {
             let failure = PipelineError(error)
             metrics.count(failedTransform: failure)
@@ -89,7 +89,7 @@ extension ImageJob {
     /// Renders, into memory where the disk has no space.
     /// - Parameter interest: on whose account; of the clients that wait for it where it is nil.
     func rendered(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: SecondOutput? = nil,
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
         do {
@@ -102,7 +102,7 @@ extension ImageJob {
 
     /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
     func render(
-        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: SecondOutput? = nil,
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
         let interest = interest ?? RenderInterest.current ?? RenderInterest(.normal)

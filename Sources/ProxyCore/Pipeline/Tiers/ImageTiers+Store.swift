@@ -15,6 +15,8 @@ struct OutputTarget: Sendable {
     let offset: Int64
     /// Present when the disk tier may store it.
     let staged: StagedEntry?
+
+    var place: FilePlace { FilePlace(file: file, offset: offset) }
 }
 
 /// Remembers the file that a body outgrew its buffer into.
@@ -36,11 +38,11 @@ extension ImageTiers {
         let body = PartialBody { () throws(BodyError) in
             let target = try self.target(.original, keyText, mayStore: mayStore)
             place.set(target)
-            return SpillFile(file: target.file, offset: target.offset)
+            return target.place
         } makeFallback: { () throws(BodyError) in
             let target = try self.fallbackTarget()
             place.set(target)
-            return SpillFile(file: target.file, offset: target.offset)
+            return target.place
         }
         return (body, place)
     }

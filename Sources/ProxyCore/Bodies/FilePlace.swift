@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The file of a body beyond its memory limit: an unnamed file of the disk tier, or a memfd.
-package struct SpillFile: Sendable {
+/// Where bytes are written: a place in an unnamed file of the disk tier, or in a memfd.
+package struct FilePlace: Sendable {
     /// The file, open for reading and writing; it has no other writer.
     package let file: OwnedDescriptor
-    /// The offset of the body; the bytes before it belong to the file's owner (the disk tier's header).
+    /// The offset at which they begin, in bytes; those before it belong to the file's owner (the disk tier's header).
     package let offset: Int64
 
     /// Creates a value from a file and the body's offset in it.
