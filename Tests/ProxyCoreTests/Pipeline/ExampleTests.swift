@@ -34,7 +34,7 @@ struct ExampleTests {
     }
 
     /// The rows of the table of errors: status and code.
-    private static let errors = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError+Table.swift")
+    private static let errors = TextFiles.read("Sources/ProxyCore/Pipeline/Failures/PipelineError+Table.swift")
         .matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/).map { (status: $0.1, code: $0.2) }
 
     @Test(
