@@ -130,7 +130,7 @@ extension ImagePipeline {
                     tier: tier, description: description, bytes: bytes,
                     isCurrent: description.sourceHash == record?.contentHash))
         }
-        for (cache, tier) in [(tiers.memory, ImageExplanation.Tier.memory), (tiers.files, .openFile)] {
+        for (cache, tier) in [(tiers.memory, ImageExplanation.Tier.memory), (tiers.openFiles, .openFile)] {
             guard let entry = cache.peek(request.resultKey), entry.isIntact else { continue }
             add(tier, entry.description, Int64(entry.body.count))
         }

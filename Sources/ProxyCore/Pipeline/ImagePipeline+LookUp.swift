@@ -42,7 +42,7 @@ extension ImagePipeline {
             guard let token else { return .hit(response) }
             tiers.keepOpen(&response, token: token)
             if tiers.disk.recordGeneration != generation, let entry = response.entry {
-                tiers.files.remove(entry.description.key)
+                tiers.openFiles.remove(entry.description.key)
                 response.entry = nil
             }
             return .hit(response)

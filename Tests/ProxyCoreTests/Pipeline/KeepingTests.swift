@@ -51,7 +51,7 @@ struct KeepingTests {
         for parameters in ["", Self.resize] {
             _ = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }
             _ = try await fixture.get("/a.jpg", parameters)
-            #expect(try tiers.files.peek(fixture.request("/a.jpg", parameters).resultKey) != nil)
+            #expect(try tiers.openFiles.peek(fixture.request("/a.jpg", parameters).resultKey) != nil)
         }
 
         var tiny = DiskCacheConfiguration()
@@ -60,7 +60,7 @@ struct KeepingTests {
         try await tiers.disk.sweep()
 
         #expect(try await Self.stored(fixture.request("/a.jpg", Self.resize), on: tiers.disk) == nil)
-        #expect(tiers.files.statistics.entries == 0)
+        #expect(tiers.openFiles.statistics.entries == 0)
         #expect(tiers.bodyFiles.count == 0)
     }
 

@@ -126,7 +126,7 @@ final class PipelineFixture: Sendable {
     /// Empties the memory tier, so that the disk alone answers.
     func forgetMemory() {
         pipeline.tiers.memory.removeAll()
-        pipeline.tiers.files.removeAll()
+        pipeline.tiers.openFiles.removeAll()
     }
 
     /// Waits until no refresh is in progress.

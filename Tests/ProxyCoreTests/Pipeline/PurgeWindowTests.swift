@@ -63,7 +63,7 @@ struct PurgeWindowTests {
             #expect(hit.provenance == .disk)
         }
 
-        #expect(tiers.memory.statistics.entries == 0 && tiers.files.statistics.entries == 0)
+        #expect(tiers.memory.statistics.entries == 0 && tiers.openFiles.statistics.entries == 0)
         #expect(tiers.disk.statistics.tally.entries == 0)
         _ = try await fixture.get("/a.jpg", plan)
         #expect(fixture.origin.count("/a.jpg") == 2)
@@ -84,7 +84,7 @@ struct PurgeWindowTests {
         _ = try await making.withLock { $0 }?.value
         #expect(fixture.origin.count("/a.jpg") == 1)
 
-        #expect(tiers.memory.statistics.entries == 0 && tiers.files.statistics.entries == 0)
+        #expect(tiers.memory.statistics.entries == 0 && tiers.openFiles.statistics.entries == 0)
         #expect(tiers.disk.statistics.tally.entries == 0)
         #expect(tiers.disk.records.record(for: request.sourceKey) == nil)
     }

@@ -169,7 +169,7 @@ extension ImageJob {
         // Clients that may have the bytes before they are stored go first: a pool of one thread would have them wait for the disk.
         if fetch.didReceiveAll() { await Task.yield() }
         let original = try await serialized(
-            FetchedOriginal(content: content, place: fetch.place, format: format),
+            ReceivedOriginal(content: content, place: fetch.place, format: format),
             as: request.rule?.storeAs ?? fetch.received.hops.storeAs)
         var record = newRecord(
             of: fetch, head, contentHash: original.content.hash, byteCount: original.content.body.count,
@@ -206,7 +206,7 @@ extension ImageJob {
 
     /// Stores an original as far as its origin and the client allow it; where they don't, no copy of before stays either.
     private func store(
-        _ original: FetchedOriginal, as record: inout SourceRecord, of fetch: OriginalFetch,
+        _ original: ReceivedOriginal, as record: inout SourceRecord, of fetch: OriginalFetch,
         replacing stale: SourceRecord?
     ) async -> Source.Stored {
         if isPrivate { return .nowhere }

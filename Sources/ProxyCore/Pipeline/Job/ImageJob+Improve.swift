@@ -54,7 +54,7 @@ extension ImageJob {
         // Lost: why it can't be read back; the first one stays.
         let better = try? await store(
             rendition, first.description.kind, by: plan, from: target, of: source, keeping: keeping(first))
-        tiers.files.remove(request.resultKey)
+        tiers.openFiles.remove(request.resultKey)
         return better?.isStored == true ? .replaced : .outdated
     }
 

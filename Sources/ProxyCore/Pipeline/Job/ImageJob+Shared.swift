@@ -15,7 +15,7 @@ extension ImageJob {
 
     /// The source as the shared tier knows it, with the picture if it has it; nil where this node may use its own record.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
-        guard tiers.hasOthers, isShareable, !client.noCache else { return nil }
+        guard tiers.asksOtherNodes, isShareable, !client.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
         if known?.directives.contains(.purged) == true { return nil }
         if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
@@ -74,7 +74,7 @@ extension ImageJob {
 
     /// The picture as the shared tier has it, if it was made from the source's present content.
     func sharedResult(of source: Source) async -> ImageResponse? {
-        guard tiers.hasOthers, isShareable, request.plan != nil else { return nil }
+        guard tiers.asksOtherNodes, isShareable, request.plan != nil else { return nil }
         let subject = SharedSubject(request)
         let hash = source.record.contentHash
         var entry = source.sharedResult

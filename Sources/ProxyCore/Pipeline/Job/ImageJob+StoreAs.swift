@@ -8,7 +8,7 @@ import Origins
 import Request
 
 /// A fetched body, the place that it outgrew its buffer into, and its format.
-struct FetchedOriginal: Sendable {
+struct ReceivedOriginal: Sendable {
     var content: PartialBody.Content
     var place: SpillPlace
     var format: ImageFormat
@@ -19,8 +19,8 @@ extension ImageJob {
     ///
     /// From then on that is the original: what is made of it, and what goes out without a transform.
     func serialized(
-        _ original: FetchedOriginal, as format: ImageFormat?
-    ) async throws(LoadError) -> FetchedOriginal {
+        _ original: ReceivedOriginal, as format: ImageFormat?
+    ) async throws(LoadError) -> ReceivedOriginal {
         guard let format, format != original.format else { return original }
         var plan = pipeline.configuration.rasterPlan
         plan.format = .explicit(format)
@@ -43,7 +43,7 @@ extension ImageJob {
     /// Bytes that were made here, as if they had been fetched.
     private func adopted(
         _ written: StoredBody, as format: ImageFormat
-    ) async throws(LoadError) -> FetchedOriginal {
+    ) async throws(LoadError) -> ReceivedOriginal {
         guard let bytes = await tiers.bytes(of: written) else {
             throw .storage("a rendition can't be read back")
         }
@@ -54,7 +54,7 @@ extension ImageJob {
         try LoadError.translated(appended.get)
         body.finish()
         guard let content = body.content else { throw .storage("the body can't be read back") }
-        return FetchedOriginal(content: content, place: place, format: format)
+        return ReceivedOriginal(content: content, place: place, format: format)
     }
 }
 

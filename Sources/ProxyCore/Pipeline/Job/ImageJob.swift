@@ -215,7 +215,7 @@ struct ImageJob: Sendable {
         let known = await FetchContext.traced("cache record") { await tiers.usableRecord(for: request) }
         let shared = await sharedSource(insteadOf: known)
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
-        let stored = tiers.hasOthers && shared == nil ? tiers.recordAgain(for: request) ?? known : known
+        let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
         guard let record = shared?.record ?? stored, request.accepts(record) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch()

@@ -56,7 +56,7 @@ extension ImageTiers {
         await disk.flush()
         purgeLog.begin([source])
         defer { purgeLog.end([source]) }
-        files.removeAll(ofSource: source)
+        openFiles.removeAll(ofSource: source)
         if which.includesMemory { counts.memory = memory.removeAll(ofSource: source) }
         if which.includesDisk { counts.disk = try await disk.removeAll(ofSource: source) }
         return counts
@@ -69,7 +69,7 @@ extension ImageTiers {
         purgeLog.begin([key])
         defer { purgeLog.end([key]) }
         // An untransformed picture has its own key in memory, and its source's on disk: either means both.
-        _ = remove(key, from: files)
+        _ = remove(key, from: openFiles)
         if which.includesMemory { counts.memory = remove(key, from: memory) }
         if which.includesDisk { counts.disk = try await removeOnDisk(key, EntryKind.allCases) }
         return counts
@@ -91,7 +91,7 @@ extension ImageTiers {
         await disk.flush()
         purgeLog.beginAll()
         defer { purgeLog.endAll() }
-        files.removeAll()
+        openFiles.removeAll()
         if which.includesMemory { counts.memory = memory.removeAll() }
         if which.includesDisk {
             counts.disk = try await disk.removeAll(keepingTags: !which.includesMemory)
@@ -112,7 +112,7 @@ extension ImageTiers {
         await disk.flush()
         purgeLog.beginAll()
         defer { purgeLog.endAll() }
-        files.removeAll { isPurged($0.record.keyText) }
+        openFiles.removeAll { isPurged($0.record.keyText) }
         if which.includesMemory { counts.memory = memory.removeAll { isPurged($0.record.keyText) } }
         if which.includesDisk { counts.disk = try await disk.removeAllSources(whereKeyText: isPurged) }
         return counts
@@ -142,7 +142,7 @@ extension ImageTiers {
         }
         for link in all.links {
             if memory.remove(link.result) { counts.memory += 1 }
-            files.remove(link.result)
+            openFiles.remove(link.result)
         }
         let sources = Set(all.links.map(\.source))
         for source in sources {
@@ -167,13 +167,13 @@ extension ImageTiers {
         defer { purgeLog.end(links.keys) }
         let results = EntryKind.allCases.filter(\.isResult)
         for link in links {
-            files.remove(link.result)
+            openFiles.remove(link.result)
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             if which.includesDisk { counts.disk += try await removeOnDisk(link.result, results) }
         }
         guard which.includesDisk else { return (counts, sources) }
         for source in sources {
-            _ = remove(source, from: files)
+            _ = remove(source, from: openFiles)
             counts.disk += try await removeOnDisk(source, [.original])
         }
         return (counts, sources)
@@ -190,7 +190,7 @@ extension ImageTiers {
         update(record)
         try await disk.save(record)
         // Again, as in `save`.
-        files.update(record)
+        openFiles.update(record)
     }
 }
 

@@ -194,7 +194,7 @@ extension ImageTiers {
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record, token: token)
         // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
-        files.update(record, token: token)
+        openFiles.update(record, token: token)
     }
 
     /// Removes from disk what a record that must not be written there shows to be outdated.
@@ -251,7 +251,7 @@ extension ImageTiers {
         guard results.usesDisk, keeping.usesDisk else { return response.entry != nil }
         // Lost: why; the tier has counted it, and the result is looked at again when it is asked for.
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
-        files.remove(description.key)
+        openFiles.remove(description.key)
         return isStored != nil
     }
 }

@@ -15,7 +15,7 @@ package import Sharing
 package final class ImageTiers: Sendable {
     let memory: MemoryCache
     /// Entries whose bytes stay on disk, with their files open: for what memory may not hold.
-    let files: MemoryCache
+    let openFiles: MemoryCache
     let disk: DiskCache
     /// What was purged while work was under way.
     let purgeLog = PurgeLog()
@@ -47,24 +47,24 @@ package final class ImageTiers: Sendable {
         open.maxBytes = ByteCount(share.limit)
         open.limits.maxDeparted = 0
         open.maxEntries = configuration.disk.openFiles
-        files = MemoryCache(configuration: open, share: share)
+        openFiles = MemoryCache(configuration: open, share: share)
         keepsFiles = configuration.disk.openFiles > 0
         originals = configuration.originals
         results = configuration.results
         maxEntryBytes = configuration.memory.maxEntryBytes.bytes
-        disk.whenSwept { [files] swept in
+        disk.whenSwept { [openFiles] swept in
             for entry in swept {
                 // Untransformed pictures are stored under their results' keys there.
                 if entry.kind == .original {
-                    _ = files.removeOriginals(ofSource: entry.key)
+                    _ = openFiles.removeOriginals(ofSource: entry.key)
                 } else {
-                    files.remove(entry.key)
+                    openFiles.remove(entry.key)
                 }
             }
         }
-        disk.whenUnlinked { [memory, files, purgeLog] links, isDone in
+        disk.whenUnlinked { [memory, openFiles, purgeLog] links, isDone in
             guard isDone else { return purgeLog.begin(links.keys) }
-            for cache in [memory, files] {
+            for cache in [memory, openFiles] {
                 for link in links { cache.remove(link.result) }
                 for source in Set(links.map(\.source)) { cache.removeAll(ofSource: source) }
             }
@@ -80,9 +80,9 @@ package final class ImageTiers: Sendable {
     /// Hot path: an entry that can be answered from at once, in memory or by an open file; counted.
     func entry(for key: CacheKey) -> MemoryEntry? {
         if let entry = memory.entry(for: key) { return entry }
-        guard keepsFiles, let entry = files.entry(for: key) else { return nil }
+        guard keepsFiles, let entry = openFiles.entry(for: key) else { return nil }
         guard entry.isIntact else {
-            files.remove(key)
+            openFiles.remove(key)
             return nil
         }
         disk.countHit(entry.description.kind)
@@ -91,13 +91,13 @@ package final class ImageTiers: Sendable {
 
     /// The same, neither counted nor noted as a use.
     func peek(_ key: CacheKey) -> MemoryEntry? {
-        memory.peek(key) ?? files.peek(key).flatMap { $0.isIntact ? $0 : nil }
+        memory.peek(key) ?? openFiles.peek(key).flatMap { $0.isIntact ? $0 : nil }
     }
 
     /// Gives all entries of a source its new record.
     func update(_ record: SourceRecord, token: PurgeToken? = nil) {
         memory.update(record, token: token)
-        files.update(record, token: token)
+        openFiles.update(record, token: token)
     }
 
     /// Bytes found in a tier, and their description.
@@ -147,7 +147,7 @@ package final class ImageTiers: Sendable {
     }
 
     /// Whether other nodes are asked for what is not here.
-    var hasOthers: Bool { shared != nil || homes != nil }
+    var asksOtherNodes: Bool { shared != nil || homes != nil }
 
     /// Whether a 304 would leave something to serve `request` from, as far as is known without reading the disk.
     func mayHold(_ request: ImageRequest) -> Bool {
@@ -199,7 +199,7 @@ package final class ImageTiers: Sendable {
         guard keepsFiles || results.usesMemory else { return .stay }
         return accessFilter.advice(
             for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
-            evictions: { (memory.evictedForSpace, files.evictedForSpace) })
+            evictions: { (memory.evictedForSpace, openFiles.evictedForSpace) })
     }
 
     /// What the disk tier holds; a file that can't be read counts as none.
@@ -239,20 +239,20 @@ package final class ImageTiers: Sendable {
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        guard let kept = files.admit(entry, token: token) else { return }
+        guard let kept = openFiles.admit(entry, token: token) else { return }
         response.keep(kept)
     }
 
     /// Changes how many files are kept open at most, because connections need their descriptors, or no longer do.
     package func keepFiles(atMost count: Int) {
-        files.resize(maxEntries: count)
+        openFiles.resize(maxEntries: count)
     }
 
     /// The files that are open for clients, and how many may be.
     package var bodyFiles: BodyFiles { disk.bodies }
 
     /// Closes about `count` of the files that are kept open; returns how many.
-    package func closeFiles(_ count: Int) -> Int { files.evictSome(count) }
+    package func closeFiles(_ count: Int) -> Int { openFiles.evictSome(count) }
 
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {
@@ -283,7 +283,7 @@ package final class ImageTiers: Sendable {
     /// Removes what memory and open files have of a source; returns how many entries of memory.
     @discardableResult
     func removeFromMemoryAndOpenFiles(_ source: CacheKey) -> Int {
-        files.removeAll(ofSource: source)
+        openFiles.removeAll(ofSource: source)
         return memory.removeAll(ofSource: source)
     }
 
