@@ -34,7 +34,9 @@ public final class Observed<Value: Sendable>: Sendable {
             let result = change(&state.value)
             let value = state.value
             let ready = state.waiters.filter { $0.isMet(value) }
-            state.waiters.removeAll { $0.isMet(value) }
+            // By their numbers: a condition may depend on more than the value, and hold only now.
+            let numbers = Set(ready.map(\.id))
+            state.waiters.removeAll { numbers.contains($0.id) }
             return (result, ready)
         }
         for waiter in ready { waiter.continuation.resume() }
