@@ -29,7 +29,7 @@ struct DiskCacheFullTests {
         let small = try #require(try SmallFileSystem(size: "6m"))
         let (clock, notices) = (SteppedClock(), Observed<[DiskEvent]>([]))
         let disk = try DiskCache(
-            directory: small.folder.path + "/cache", clock: { clock.time },
+            directory: small.folder.path + "/cache", clock: { clock.time }, pause: { _ in },
             report: { notice in notices.update { $0.append(notice) } })
         #expect(await disk.isLoaded())
 

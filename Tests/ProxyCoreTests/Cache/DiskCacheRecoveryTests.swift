@@ -20,7 +20,7 @@ struct DiskCacheRecoveryTests {
     private func open() async throws -> DiskCache {
         let notices = notices
         let disk = try DiskCache(
-            directory: folder.path + "/cache", clock: { 1_000_000 },
+            directory: folder.path + "/cache", clock: { 1_000_000 }, pause: { _ in },
             report: { notice in notices.update { $0.append(notice) } })
         #expect(await disk.isLoaded())
         return disk
@@ -85,7 +85,7 @@ struct DiskCacheRecoveryTests {
         let disk = try await open()
         try await store("a", in: disk)
         try folder.move("cache", to: "elsewhere")
-        let other = try DiskCache(directory: folder.path + "/cache", clock: { 1_000_000 })
+        let other = try DiskCache(directory: folder.path + "/cache", clock: { 1_000_000 }, pause: { _ in })
         #expect(await other.isLoaded())
         try await store("theirs", in: other)
 
@@ -122,14 +122,15 @@ struct DiskCacheRecoveryTests {
     func readOnlyFileSystem() async throws {
         guard let small = try SmallFileSystem(size: "16m") else { return }
         let path = small.folder.path + "/cache"
-        let first = try DiskCache(directory: path, clock: { 1_000_000 })
+        let first = try DiskCache(directory: path, clock: { 1_000_000 }, pause: { _ in })
         try await store("a", in: first)
         await first.close()
         try small.beginReadOnly()
 
         let notices = notices
         let disk = try DiskCache(
-            directory: path, clock: { 1_000_000 }, report: { notice in notices.update { $0.append(notice) } })
+            directory: path, clock: { 1_000_000 }, pause: { _ in },
+            report: { notice in notices.update { $0.append(notice) } })
         #expect(await disk.isLoaded())
         await #expect(throws: DiskCacheError.self) { try await store("b", in: disk) }
         #expect(try await lookUp(disk, "a") == nil)

@@ -329,17 +329,19 @@ struct DiskCacheTests {
     }
 }
 
-/// Opens a tier in the folder's `cache`.
+/// Opens a tier in the folder's `cache`; its housekeeping does not pause.
 func openDisk(
     _ folder: TemporaryDirectory, _ clock: SteppedClock,
-    _ change: (inout DiskCacheConfiguration) -> Void = { _ in }
+    _ change: (inout DiskCacheConfiguration) -> Void = { _ in },
+    pause: @escaping @Sendable (UInt32) -> Void = { _ in }
 ) throws -> DiskCache {
     var configuration = DiskCacheConfiguration()
     configuration.limits.ballast = .kibibytes(64)
     configuration.limits.accessPrecision = .seconds(0)
     configuration.limits.maxVerified = 1_024
     change(&configuration)
-    return try DiskCache(directory: folder.path + "/cache", configuration: configuration) { clock.time }
+    return try DiskCache(
+        directory: folder.path + "/cache", configuration: configuration, clock: { clock.time }, pause: pause)
 }
 
 extension TemporaryDirectory {

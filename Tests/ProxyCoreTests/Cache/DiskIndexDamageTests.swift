@@ -21,7 +21,7 @@ struct DiskIndexDamageTests {
     private func open(_ name: String = "cache") async throws -> DiskCache {
         let notices = notices
         let disk = try DiskCache(
-            directory: folder.path + "/" + name, clock: { 1_000_000 },
+            directory: folder.path + "/" + name, clock: { 1_000_000 }, pause: { _ in },
             report: { notice in notices.update { $0.append(notice) } })
         // The sweep that detects the damage fails; the next one finds another index.
         for _ in 0..<10 where !(await disk.isLoaded()) {}

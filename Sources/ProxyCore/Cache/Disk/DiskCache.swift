@@ -33,12 +33,14 @@ package final class DiskCache: Sendable {
     /// - Parameters:
     ///   - recordShare: how many bytes of source records may be in memory.
     ///   - clock: returns the time in seconds since 1970; the system's by default.
+    ///   - pause: waits for so many microseconds between two steps of housekeeping; blocks the writer's thread.
     ///   - report: called with events for the operator; on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     package init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         lockTimeout: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
+        pause: @escaping @Sendable (UInt32) -> Void = { usleep($0) },
         report: @escaping @Sendable (DiskEvent) -> Void = { _ in }
     ) throws(DiskCacheError) {
         var folders: [ReadOnlyFolder] = []
@@ -49,7 +51,7 @@ package final class DiskCache: Sendable {
             directory: directory, configuration: configuration, lockTimeout: lockTimeout, clock: clock,
             report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
-        writer = DiskWriter(parts: parts)
+        writer = DiskWriter(parts: parts, pause: pause)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)

@@ -19,6 +19,8 @@ final class DiskWriter: @unchecked Sendable {
     private let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
     private let inbox: Mutex<WriteInbox>
     private let hasBegun = Atomic(false)
+    /// Waits for so many microseconds.
+    private let pause: @Sendable (UInt32) -> Void
 
     // MARK: State of the queue
 
@@ -45,8 +47,9 @@ final class DiskWriter: @unchecked Sendable {
     enum Loading { case underway, done, failed }
 
     /// Creates a writer that accepts jobs but runs none before `load`.
-    init(parts: DiskParts) {
+    init(parts: DiskParts, pause: @escaping @Sendable (UInt32) -> Void) {
         self.parts = parts
+        self.pause = pause
         let limits = parts.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
         needsScan = !parts.isOff && !parts.index.knowsAllFiles
@@ -190,7 +193,7 @@ final class DiskWriter: @unchecked Sendable {
         let began = DispatchTime.now().uptimeNanoseconds
         guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
-        if inbox.withLock(\.isEmpty) { usleep(UInt32(min(spent / 1_000, Self.longestPause))) }
+        if inbox.withLock(\.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
         return true
     }
 
