@@ -24,6 +24,7 @@ final class EventLoop: @unchecked Sendable {
     let tally: ServerTally
     let balance: LoopBalance
     let reserve: DescriptorReserve
+    private let clock: LoopClock
     private let date: @Sendable (Int64) -> [UInt8]
     private let queue: DispatchQueue
     private let epoll: CInt
@@ -51,7 +52,8 @@ final class EventLoop: @unchecked Sendable {
 
     init(
         index: Int, configuration: HTTPServer.Configuration, handler: any RequestHandling, tally: ServerTally,
-        balance: LoopBalance, reserve: DescriptorReserve, date: @escaping @Sendable (Int64) -> [UInt8]
+        balance: LoopBalance, reserve: DescriptorReserve, clock: LoopClock,
+        date: @escaping @Sendable (Int64) -> [UInt8]
     ) throws(SocketError) {
         self.index = index
         self.configuration = configuration
@@ -59,10 +61,11 @@ final class EventLoop: @unchecked Sendable {
         self.tally = tally
         self.balance = balance
         self.reserve = reserve
+        self.clock = clock
         self.date = date
         queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
-        timer = try LoopTimer()
+        timer = try LoopTimer(interval: configuration.checkInterval)
         inbox = try LoopInbox()
         try watch(inbox.descriptor, Token.inbox, EPOLLIN.rawValue)
         try watch(timer.descriptor, Token.timer, EPOLLIN.rawValue)
@@ -123,19 +126,13 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func readClocks() {
-        now = Self.nanoseconds(of: CLOCK_MONOTONIC)
-        let second = Int64(Self.nanoseconds(of: CLOCK_REALTIME_COARSE) / 1_000_000_000)
+        now = clock.now
+        let second = Int64(LoopClock.nanoseconds(of: CLOCK_REALTIME_COARSE) / 1_000_000_000)
         guard second != dateSecond else { return }
         dateSecond = second
         // A text that is not a field value is not sent, whatever its source.
         guard let value = FieldValue(date(dateSecond)) else { return context.encoder.dateLine = [] }
         context.encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
-    }
-
-    private static func nanoseconds(of clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
     private func serve(_ event: epoll_event) {
@@ -222,7 +219,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Hot path: reports to the handler how an exchange ended.
     func report(_ exchange: inout HTTPExchange) {
-        exchange.finishedAt = Self.nanoseconds(of: CLOCK_MONOTONIC)
+        exchange.finishedAt = clock.now
         context.handler.didFinish(exchange)
     }
 

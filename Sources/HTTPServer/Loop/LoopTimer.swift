@@ -7,12 +7,13 @@ import Glibc
 final class LoopTimer {
     /// Readable at each tick.
     let descriptor: CInt
+    /// The nanoseconds between two ticks.
+    private let interval: Int
     private var isRunning = false
 
-    /// How often deadlines are checked, in nanoseconds.
-    private static let interval = 250_000_000
-
-    init() throws(SocketError) {
+    /// A stopped timer.
+    init(interval: Duration) throws(SocketError) {
+        self.interval = Int(interval / .nanoseconds(1))
         descriptor = try check(
             "timerfd_create", timerfd_create(CLOCK_MONOTONIC, CInt(TFD_CLOEXEC | TFD_NONBLOCK)))
     }
@@ -24,7 +25,7 @@ final class LoopTimer {
     func start() {
         guard !isRunning else { return }
         isRunning = true
-        set(Self.interval)
+        set(interval)
     }
 
     func stop() {

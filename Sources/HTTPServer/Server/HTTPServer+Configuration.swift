@@ -47,6 +47,9 @@ extension HTTPServer {
         /// The same while answers are awaited from handlers' tasks.
         public var lingerWhileAwaitingMilliseconds = 1_000
 
+        /// How often the times above are checked; less than a second.
+        var checkInterval = Duration.milliseconds(250)
+
         /// Called whenever a connection has been accepted (1) or has ended (−1); on any loop, must not block.
         public var connectionsChanged: @Sendable (Int) -> Void = { _ in }
 

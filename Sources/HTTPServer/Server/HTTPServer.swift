@@ -28,8 +28,16 @@ public final class HTTPServer: Sendable {
     ///   - configuration: bounds, times and the number of loops.
     ///   - handler: what answers requests; called on the loops.
     ///   - date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
-    public init(
+    public convenience init(
         configuration: Configuration, handler: any RequestHandling,
+        date: @escaping @Sendable (Int64) -> [UInt8] = ServerDate.imfFixdate
+    ) throws(SocketError) {
+        try self.init(configuration: configuration, handler: handler, clock: .system, date: date)
+    }
+
+    /// Creates the loops; timeouts pass by `clock`.
+    init(
+        configuration: Configuration, handler: any RequestHandling, clock: LoopClock,
         date: @escaping @Sendable (Int64) -> [UInt8] = ServerDate.imfFixdate
     ) throws(SocketError) {
         let count = max(1, configuration.loops)
@@ -41,7 +49,7 @@ public final class HTTPServer: Sendable {
         for index in 0..<count {
             let loop = try EventLoop(
                 index: index, configuration: configuration, handler: handler, tally: tally, balance: balance,
-                reserve: reserve, date: date)
+                reserve: reserve, clock: clock, date: date)
             balance.join(loop.inbox)
             loops.append(loop)
         }
@@ -85,19 +93,22 @@ public final class HTTPServer: Sendable {
     /// connection, and closes idle ones within `drainGrace`; what is left after `time` is cut.
     ///
     /// Connections in a backlog, or whose handshake is in progress, count as existing ones.
-    public func drain(within time: Duration) async {
-        let end = ContinuousClock.now + time
+    public func drain(within time: Duration) async { await drain(within: time, by: ContinuousClock()) }
+
+    /// Drains; waits by `clock`.
+    func drain<C: Clock>(within time: Duration, by clock: C) async where C.Duration == Duration {
+        let end = clock.now.advanced(by: time)
         for listener in listeners.withLock({ $0 }) { listener.refuseNewConnections() }
         for loop in loops { await withCheckedContinuation { loop.inbox.post(.beginDrain($0)) } }
         let cutter = Task { [loops] in
-            try await Task.sleep(until: end)
+            try await clock.sleep(until: end, tolerance: nil)
             while true {
                 for loop in loops { loop.inbox.post(.cut) }
                 // Another loop may accept a connection from a backlog at this moment.
-                try await Task.sleep(for: Self.pause)
+                try await clock.sleep(for: Self.pause)
             }
         }
-        await emptyBacklogs(until: end)
+        await emptyBacklogs(until: end, by: clock)
         for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
         // Closes the sockets, whose backlogs are empty.
         listeners.withLock { $0 = [] }
@@ -111,19 +122,20 @@ public final class HTTPServer: Sendable {
     }
 
     /// How long handshakes that have begun may take when the server drains: a round trip to nearly anywhere.
-    private static let handshakeTime = Duration.milliseconds(250)
+    static let handshakeTime = Duration.milliseconds(250)
     /// How long a drain waits for descriptors before it retries.
     private static let pause = Duration.milliseconds(50)
 
-    private func emptyBacklogs(until end: ContinuousClock.Instant) async {
+    private func emptyBacklogs<C: Clock>(until end: C.Instant, by clock: C) async
+    where C.Duration == Duration {
         guard let loop = loops.first else { return }
         let hasNoHandshakes = listeners.withLock { $0.allSatisfy { $0.isComplete || $0.isInherited } }
         var pause = hasNoHandshakes ? .zero : Self.handshakeTime
         repeat {
             // Lost: that the task was cancelled; the backlogs are emptied without the pause then.
-            try? await Task.sleep(until: min(.now + pause, end))
+            try? await clock.sleep(until: min(clock.now.advanced(by: pause), end), tolerance: nil)
             pause = Self.pause
-        } while await !withCheckedContinuation({ loop.inbox.post(.emptyBacklogs($0)) }) && .now < end
+        } while await !withCheckedContinuation({ loop.inbox.post(.emptyBacklogs($0)) }) && clock.now < end
     }
 
     /// Numbers for the metrics.

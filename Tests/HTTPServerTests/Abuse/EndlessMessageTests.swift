@@ -74,24 +74,26 @@ struct EndlessMessageTests {
         "What a client sends after the last request of a connection is discarded for a bounded time; other clients are answered"
     )
     func behindTheEnd() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.closeTimeout = .milliseconds(100)
-        // It does not read its answer either.
-        configuration.writeTimeout = .milliseconds(100)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let time = ManualTime()
+        let server = try TestServer(by: time) { .now(text($0.target)) }
         let client = try server.client()
         try client.send(get("/last", "Connection: close\r\n") + get("/never"))
         let flood = String(repeating: get("/never"), count: 10_000)
 
+        let floods = Observed(0)
         async let sent = onThread {
             // Until the server refuses: longer than any test may take if it never does.
-            while (try? client.send(flood)) != nil {}
+            while (try? client.send(flood)) != nil { floods.update { $0 += 1 } }
         }
+        // More than the socket's buffers hold.
+        await floods.wait { $0 >= 10 }
         try await onThread {
             let other = try server.client()
             repeat {
                 try other.send(get("/other"))
                 #expect(try other.answer().text == "/other")
+                // It does not read its answer either.
+                time.advance(by: .seconds(1))
             } while server.server.counts.connections > 1
             other.hangUp()
         }

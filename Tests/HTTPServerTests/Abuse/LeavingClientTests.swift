@@ -47,10 +47,8 @@ struct LeavingClientTests {
         arguments: Departure.allCases)
     func whileWaiting(departure: Departure) async throws {
         let (started, cancelled) = (Gate(), Gate())
-        var configuration = HTTPServer.Configuration.patient
-        configuration.closeTimeout = .milliseconds(50)
-        let note = Gate()
-        let server = try TestServer(configuration) { _ in
+        let (note, time) = (Gate(), ManualTime())
+        let server = try TestServer(by: time) { _ in
             .later(context: 7, note: note) {
                 await withTaskCancellationHandler {
                     started.open()
@@ -73,6 +71,7 @@ struct LeavingClientTests {
             let first = try await onThread { try client.bytes(1) }
             #expect(first == Array("H".utf8))
             client.hangUp()
+            time.advance(by: HTTPServer.Configuration.patient.closeTimeout)
         }
 
         await cancelled.passage()

@@ -129,7 +129,8 @@ struct QueueTests {
     func drainWithoutTheirEnd() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let time = ManualTime()
+        let server = try TestServer(configuration, by: time) { .now(text($0.target)) }
         let clients = try await onThread {
             try ["Connection: close\r\n", "Host: a second one\r\n", ""].map { line in
                 let client = try server.client()
@@ -140,7 +141,9 @@ struct QueueTests {
         }
         #expect(server.server.counts.connections == 3)
 
-        await server.server.drain(within: .seconds(600))
+        try await server.drain {
+            try await server.passGrace(of: clients, by: time)
+        }
 
         #expect(server.server.counts.connections == 0)
         clients.forEach { $0.hangUp() }
@@ -148,25 +151,18 @@ struct QueueTests {
 
     @Test("Draining closes a connection as soon as its client has read what was already being sent")
     func drainBehindABlockedAnswer() async throws {
-        let server = try TestServer { _ in .now(Self.largeAnswer()) }
+        let time = ManualTime()
+        let server = try TestServer(by: time) { _ in .now(Self.largeAnswer()) }
         let client = try server.client()
         try client.send(get("/"))
         // The first byte is there: the answer has been made, and does not announce an end.
         while client.isQuiet(forMilliseconds: 10) {}
 
-        async let drained: Void = server.server.drain(within: .seconds(600))
-        // Once no client can connect any more the loops are told to drain; a round trip later they have
-        // received it.
-        try await onThread {
-            while let late = try? server.client() { late.hangUp() }
-        }
-        await server.server.ping()
-        try await onThread {
-            let (answer, rest) = (try client.answer(), try client.receiveAll())
+        try await server.drain {
+            let answer = try await onThread { try client.answer() }
             #expect(answer.body.count == Self.large.count)
-            #expect(rest.isEmpty)
+            try await server.passGrace(of: [client], by: time)
         }
-        await drained
         #expect(server.server.counts.connections == 0)
         client.hangUp()
     }

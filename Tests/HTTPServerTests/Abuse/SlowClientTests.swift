@@ -13,10 +13,10 @@ struct SlowClientTests {
     @Test("A client that reads its answer below the lowest rate is cut, however steadily it reads")
     func tricklingReader() async throws {
         var configuration = HTTPServer.Configuration.patient
-        configuration.writeTimeout = .milliseconds(100)
         // No client reads so much byte by byte.
         configuration.minSendRate = 1 << 30
-        let server = try TestServer(configuration) { _ in
+        let time = ManualTime()
+        let server = try TestServer(configuration, by: time) { _ in
             var response = HTTPResponse(status: .ok)
             response.body = .bytes(Self.large)
             return .now(response)
@@ -25,7 +25,10 @@ struct SlowClientTests {
             let client = try server.networkClient()
             defer { client.hangUp() }
             try client.send(get("/"))
-            while server.rejections(.writeTimeout) == 0 { _ = try client.bytes(1) }
+            while server.rejections(.writeTimeout) == 0 {
+                _ = try client.bytes(1)
+                time.advance(by: .seconds(1))
+            }
             do {
                 while true { _ = try client.bytes(65_536) }
             } catch let failure as RawHTTPClient.Failure {

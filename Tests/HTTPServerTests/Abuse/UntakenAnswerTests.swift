@@ -10,8 +10,10 @@ import Testing
 struct UntakenAnswerTests {
     private static let large = [UInt8](repeating: 0x61, count: 512 << 10)
 
-    private static func server(_ configuration: HTTPServer.Configuration) throws -> TestServer {
-        try TestServer(configuration) { request in
+    private static func server(
+        _ configuration: HTTPServer.Configuration, by time: ManualTime? = nil
+    ) throws -> TestServer {
+        try TestServer(configuration, by: time) { request in
             guard request.target == "/large" else { return .now(text(request.target)) }
             var response = HTTPResponse(status: .ok)
             response.body = .bytes(large)
@@ -33,25 +35,24 @@ struct UntakenAnswerTests {
     func drain() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
-        let server = try Self.server(configuration)
+        let time = ManualTime()
+        let server = try Self.server(configuration, by: time)
         let slow = try await Self.client(of: server)
         let idle = try server.networkClient()
         await server.counts { $0.connections == 2 }
 
-        async let drained: Void = server.server.drain(within: .seconds(600))
-        let body = try await onThread {
-            // Informed after the other client, although it came before.
-            #expect(try idle.receiveAll().isEmpty)
-            try slow.send(get("/more"))
-            let body = try slow.answer().body
-            #expect(try slow.receiveAll().isEmpty)
-            slow.hangUp()
-            idle.hangUp()
-            return body
+        try await server.drain {
+            time.advance(by: configuration.drainGrace)
+            try await onThread {
+                // Informed after the other client, although it came before.
+                #expect(try idle.receiveAll().isEmpty)
+                try slow.send(get("/more"))
+                #expect(try slow.answer().body == Self.large)
+                #expect(try slow.receiveAll().isEmpty)
+                slow.hangUp()
+                idle.hangUp()
+            }
         }
-        await drained
-
-        #expect(body == Self.large)
     }
 
     @Test("A connection with an answer in the send buffer is not closed for another one until a timeout")
@@ -84,11 +85,8 @@ struct UntakenAnswerTests {
         "An answer of which the client reads nothing is discarded with its connection: the kernel keeps nothing for it",
         arguments: Ending.allCases)
     func reset(ending: Ending) async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.idleTimeout = .milliseconds(50)
-        configuration.closeTimeout = .milliseconds(50)
-        configuration.writeTimeout = .milliseconds(50)
-        let server = try TestServer(configuration) { _ in
+        let time = ManualTime()
+        let server = try TestServer(by: time) { _ in
             var response = HTTPResponse(status: .ok)
             response.body = .bytes(Self.large)
             response.closesConnection = ending == .lastAnswer
@@ -100,7 +98,7 @@ struct UntakenAnswerTests {
         // All of it is in the kernel, or else the test proves nothing.
         let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
         #expect(!exchange.wasCut)
-        await server.emptiness()
+        await server.emptiness(after: time)
 
         #expect(server.server.counts.rejected == [.writeTimeout: 1])
         let end = try await onThread {

@@ -8,12 +8,13 @@ import Testing
 
 @Suite("A draining server")
 struct DrainTests {
+    private static let grace = HTTPServer.Configuration.patient.drainGrace
+
     @Test(
         "A draining server answers requests in progress with Connection: close, and closes idle connections")
     func drain() async throws {
-        let started = Gate()
-        let gate = Gate()
-        let server = try TestServer { _ in
+        let (started, gate, time) = (Gate(), Gate(), ManualTime())
+        let server = try TestServer(by: time) { _ in
             .later(context: 0) {
                 started.open()
                 await gate.passage()
@@ -25,17 +26,19 @@ struct DrainTests {
         try busy.send(get("/"))
         await started.passage()
 
-        async let drained: Void = server.server.drain(within: .seconds(30))
-        try await onThread { _ = #expect(throws: RawHTTPClient.Failure.self) { try idle.answer() } }
-        gate.open()
+        try await server.drain {
+            time.advance(by: Self.grace)
+            try await onThread { _ = #expect(throws: RawHTTPClient.Failure.self) { try idle.answer() } }
+            gate.open()
 
-        try await onThread {
-            let answer = try busy.answer()
-            #expect(answer.text == "last")
-            #expect(answer["Connection"] == "close")
-            busy.hangUp()
+            try await onThread {
+                let answer = try busy.answer()
+                #expect(answer.text == "last")
+                #expect(answer["Connection"] == "close")
+                busy.hangUp()
+            }
+            time.advance(by: Self.grace / 2)
         }
-        await drained
         #expect(server.server.counts.connections == 0)
     }
 
@@ -43,8 +46,8 @@ struct DrainTests {
     func drainOfLoops() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 2
-        let (started, gate) = (Observed(0), Gate())
-        let server = try TestServer(configuration) { _ in
+        let (started, gate, time) = (Observed(0), Gate(), ManualTime())
+        let server = try TestServer(configuration, by: time) { _ in
             .later(context: 0) {
                 started.update { $0 += 1 }
                 await gate.passage()
@@ -57,15 +60,17 @@ struct DrainTests {
         for client in busy { try client.send(get("/")) }
         _ = await started.wait { $0 == 2 }
 
-        async let drained: Void = server.server.drain(within: .seconds(600))
-        let rests = try await onThread { try idle.map { try $0.receiveAll() } }
-        #expect(rests == [[], []])
-        gate.open()
+        try await server.drain {
+            time.advance(by: Self.grace)
+            let rests = try await onThread { try idle.map { try $0.receiveAll() } }
+            #expect(rests == [[], []])
+            gate.open()
 
-        let answers = try await onThread { try busy.map { try $0.answer() } }
-        #expect(answers.allSatisfy { $0["Connection"] == "close" && $0.text == "last" })
-        busy.forEach { $0.hangUp() }
-        await drained
+            let answers = try await onThread { try busy.map { try $0.answer() } }
+            #expect(answers.allSatisfy { $0["Connection"] == "close" && $0.text == "last" })
+            busy.forEach { $0.hangUp() }
+            time.advance(by: Self.grace / 2)
+        }
     }
 
     enum Transport: CaseIterable {
@@ -94,17 +99,17 @@ struct DrainTests {
             }
         }
 
-        async let drained: Void = server.server.drain(within: .seconds(600))
-        let answers = try await onThread {
-            for client in clients.prefix(2) { try Self.awaitLastAnswer(to: client) }
-            for client in clients.dropFirst(2) { try client.send(get("/after")) }
-            return try clients.dropFirst(2).map { try $0.answer() }
-        }
-        clients.forEach { $0.hangUp() }
-        await drained
+        try await server.drain {
+            let answers = try await onThread {
+                for client in clients.prefix(2) { try Self.awaitLastAnswer(to: client) }
+                for client in clients.dropFirst(2) { try client.send(get("/after")) }
+                return try clients.dropFirst(2).map { try $0.answer() }
+            }
+            clients.forEach { $0.hangUp() }
 
-        #expect(answers.count == 50)
-        #expect(answers.allSatisfy { $0.text == "/after" && $0["Connection"] == "close" })
+            #expect(answers.count == 50)
+            #expect(answers.allSatisfy { $0.text == "/after" && $0["Connection"] == "close" })
+        }
     }
 
     /// Sends requests until an answer announces the close: the client's loop drains.
@@ -155,21 +160,23 @@ struct DrainTests {
     @Test("A draining server closes an idle connection within the grace period, without a reset")
     func silentConnections() async throws {
         var configuration = HTTPServer.Configuration.patient
-        configuration.drainGrace = .milliseconds(50)
         // So that it is the drain that ends them.
         configuration.closeTimeout = .seconds(600)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let time = ManualTime()
+        let server = try TestServer(configuration, by: time) { .now(text($0.target)) }
         let (fresh, kept) = (try server.networkClient(), try server.networkClient())
         try await onThread {
             try kept.send(get("/"))
             _ = try kept.answer()
         }
+        await server.counts { $0.connections == 2 }
 
-        await server.server.drain(within: .seconds(600))
+        try await server.drain {
+            try await server.passGrace(of: [fresh, kept], by: time)
+        }
 
         #expect(server.server.counts.connections == 0)
         #expect(server.server.counts.rejected.isEmpty)
-        for client in [fresh, kept] { #expect(client.receivesEnd()) }
     }
 
     @Test("A draining server leaves the path of its socket to the server that has replaced it")
@@ -185,21 +192,19 @@ struct DrainTests {
         let busy = try server.client()
         try busy.send(get("/"))
         await started.passage()
-        async let drained: Void = server.server.drain(within: .seconds(600))
-        try await onThread { try Self.awaitDrain(of: server) }
-
         let successor = try HTTPServer(
             configuration: .patient,
             handler: TestServer.Handler(respond: { .now(text($0.target)) }, finished: { _ in }))
-        _ = try successor.listen(on: [.unix(path: server.path)])
-        try successor.start()
-        gate.open()
-        try await onThread {
-            let answer = try busy.answer()
-            #expect(answer.text == "last")
-            busy.hangUp()
+        try await server.drain {
+            _ = try successor.listen(on: [.unix(path: server.path)])
+            try successor.start()
+            gate.open()
+            try await onThread {
+                let answer = try busy.answer()
+                #expect(answer.text == "last")
+                busy.hangUp()
+            }
         }
-        await drained
 
         let answer = try await onThread {
             let client = try server.client()

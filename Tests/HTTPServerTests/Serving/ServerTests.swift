@@ -147,14 +147,15 @@ struct ServerTests {
 
     @Test("A head that does not end is 408, and the connection is closed")
     func slowHead() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.headerTimeout = .milliseconds(50)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
-        try await onThread {
-            let client = try server.client()
-            try client.send("GET / HTTP/1.1\r\nHost:")
-            #expect(try client.answer().status == 408)
-        }
+        let time = ManualTime()
+        let server = try TestServer(by: time) { .now(text($0.target)) }
+        let client = try server.client()
+        try client.send("GET / HTTP/1.1\r\nHost:")
+        await server.counts { $0.connections == 1 }
+
+        time.advance(by: HTTPServer.Configuration.patient.headerTimeout)
+        let answer = try await onThread { try client.answer() }
+        #expect(answer.status == 408)
         #expect(server.server.counts.rejected[.headerTimeout] == 1)
     }
 

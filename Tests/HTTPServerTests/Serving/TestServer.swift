@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import HTTPServer
 
@@ -32,10 +33,13 @@ final class TestServer: Sendable {
     let port: UInt16
     /// Every exchange that has ended, in order.
     let exchanges: Observed<[HTTPExchange]>
+    /// How many connections have been accepted and have ended.
+    private let changes: Observed<Int>
     private static let number = Atomic<Int>(0)
 
+    /// - Parameter time: by which its timeouts pass; the system's by default.
     init(
-        _ configuration: HTTPServer.Configuration = .patient,
+        _ configuration: HTTPServer.Configuration = .patient, by time: ManualTime? = nil,
         finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
         respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
     ) throws {
@@ -46,9 +50,15 @@ final class TestServer: Sendable {
             exchanges.update { $0.append(exchange) }
             finished(exchange)
         }
-        server = try HTTPServer(configuration: configuration, handler: handler) { _ in
-            Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
-        }
+        let changes = Observed(0)
+        self.changes = changes
+        var configuration = configuration
+        configuration.connectionsChanged = { _ in changes.update { $0 += 1 } }
+        if time != nil { configuration.checkInterval = .milliseconds(1) }
+        server = try HTTPServer(
+            configuration: configuration, handler: handler,
+            clock: time.map { time in LoopClock { time.nanoseconds } } ?? .system,
+            date: { _ in Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8) })
         let bound = try server.listen(on: [.unix(path: path), .tcp(host: "127.0.0.1", port: 0)])
         guard case .tcp(_, let port)? = bound.last else { throw SocketError(call: "bind", code: EINVAL) }
         self.port = port
@@ -75,13 +85,41 @@ final class TestServer: Sendable {
     }
 
     /// Waits until the server's counts satisfy a condition.
-    func counts(_ condition: @Sendable (HTTPServer.Counts) -> Bool) async {
-        // Each round trip to the loops lets them handle what has been received; the pause leaves the
-        // processor to other tests.
-        while !condition(server.counts) {
+    func counts(_ condition: @escaping @Sendable (HTTPServer.Counts) -> Bool) async {
+        _ = await changes.wait { [server] _ in condition(server.counts) }
+    }
+
+    /// Lets time pass until no connection is left, however many timeouts that takes.
+    func emptiness(after time: ManualTime) async {
+        while server.counts.connections > 0 {
+            time.advance(by: .seconds(600))
             await server.ping()
-            poll(nil, 0, 1)
         }
+    }
+
+    /// Lets the time pass that a draining server leaves to clients without a request; each receives an orderly end then,
+    /// and its connection ends without its doing.
+    func passGrace(of clients: [RawHTTPClient], by time: ManualTime) async throws {
+        let grace = HTTPServer.Configuration.patient.drainGrace
+        time.advance(by: grace)
+        try await onThread {
+            for client in clients { #expect(client.receivesEnd()) }
+        }
+        time.advance(by: grace / 2)
+    }
+
+    /// Drains without waiting for handshakes that take a while.
+    /// - Parameter whenDraining: called when every loop drains.
+    func drain(whenDraining: () async throws -> Void = {}) async rethrows {
+        let time = SteppedTime()
+        async let drained: Void = server.drain(within: .seconds(600), by: time)
+        // The time for handshakes, and that after which the rest is cut.
+        await time.advance(by: HTTPServer.handshakeTime, when: 2)
+        do { try await whenDraining() } catch {
+            await time.advance(by: .seconds(600), when: 1)
+            throw error
+        }
+        await drained
     }
 }
 

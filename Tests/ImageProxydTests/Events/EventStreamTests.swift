@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HTTPServer
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Answering
+@testable import HTTPServer
 @testable import ImageProxyd
 
 @Suite("Streams of events")
@@ -80,14 +80,18 @@ struct EventStreamTests {
         let server: HTTPServer
         var path: String { folder.path + "/s.sock" }
 
-        init(writeTimeout: Duration = .seconds(600)) throws {
+        /// - Parameter time: by which the server's timeouts pass; the system's by default.
+        init(by time: ManualTime? = nil) throws {
             var configuration = HTTPServer.Configuration()
             // The events come when the test's time advances, which many other tests may delay.
             configuration.idleTimeout = .seconds(600)
             configuration.requestTimeout = .seconds(600)
-            configuration.writeTimeout = writeTimeout
+            configuration.writeTimeout = .seconds(600)
+            if time != nil { configuration.checkInterval = .milliseconds(1) }
             folder = try TemporaryDirectory()
-            server = try HTTPServer(configuration: configuration, handler: events)
+            server = try HTTPServer(
+                configuration: configuration, handler: events,
+                clock: time.map { time in LoopClock { time.nanoseconds } } ?? .system)
             _ = try server.listen(on: [.unix(path: folder.path + "/s.sock")])
             try server.start()
         }
@@ -212,15 +216,20 @@ struct EventStreamTests {
 
     @Test("A reader that takes nothing is cut")
     func stuckReader() async throws {
-        let service = try Service(writeTimeout: .seconds(1))
+        let time = ManualTime()
+        let service = try Service(by: time)
         let events = service.events
-        let client = try service.client()
-        _ = try await Self.head(client)
+        let client = try await Self.reader(of: service)
 
         // More than the socket's buffers hold.
         events.topic.become(String(repeating: "x", count: 8 << 20))
         await events.second()
-        await events.ended.wait { $0.count == 1 }
+        // The first of it is there: the rest waits for the client.
+        try await onThread { while client.isQuiet(forMilliseconds: 1_000) {} }
+        while events.ended.value.isEmpty {
+            time.advance(by: .seconds(600))
+            await service.loopsAreDone()
+        }
         await service.loopsAreDone()
 
         #expect(events.ended.value[0] < 4 << 20)
