@@ -15,15 +15,17 @@ package final class WorkerPool: ImageRendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
-    /// Ends waits that have exceeded their time.
-    private let timers = DispatchQueue(label: "imageproxyd.worker.timers")
+    /// The time by which jobs and workers take too long.
+    let clock: PoolClock
 
     /// Creates a pool; nothing is started yet.
     ///
     /// - Parameters:
     ///   - configuration: numbers and bounds; `isolation` is ignored.
     ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
-    package init(configuration: TransformConfiguration, executable: String) {
+    ///   - clock: the system's by default.
+    package init(configuration: TransformConfiguration, executable: String, clock: PoolClock = PoolClock()) {
+        self.clock = clock
         settings = Mutex(configuration)
         self.executable = executable
         let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
@@ -148,7 +150,7 @@ package final class WorkerPool: ImageRendering {
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: .now, interest: .current ?? RenderInterest(), continuation: continuation)
+                    enqueued: clock.now(), interest: .current ?? RenderInterest(), continuation: continuation)
                 // A job that no client waits for does not get a second worker.
                 job.isRetried = job.interest.isBackground
                 enqueue(job)
@@ -165,8 +167,7 @@ package final class WorkerPool: ImageRendering {
         effect.perform()
         guard effect.isWaiting else { return }
         let id = job.id
-        timers.asyncAfter(deadline: .now() + .milliseconds(configuration.queueTimeout.milliseconds)) {
-            [weak self] in
+        clock.schedule(configuration.queueTimeout.duration) { [weak self] in
             self?.state.withLock { $0.expire(id) }.perform()
         }
     }

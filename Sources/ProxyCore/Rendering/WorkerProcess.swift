@@ -136,24 +136,26 @@ struct WorkerProcess: ~Copyable {
     }
 
     /// Waits for the worker, for the alert, or until `deadline` (nil: without end).
-    borrowing func wait(alert: CInt, until deadline: ContinuousClock.Instant?) -> Event {
+    borrowing func wait(
+        alert: CInt, until deadline: ContinuousClock.Instant?, by clock: PoolClock
+    ) -> Event {
         while true {
+            let left = deadline.map { $0 - clock.now() }
             var polled = [
                 pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: alert, events: Int16(POLLIN), revents: 0),
             ]
-            let count = unsafe poll(&polled, nfds_t(polled.count), Self.milliseconds(until: deadline))
+            let count = unsafe poll(&polled, nfds_t(polled.count), Self.milliseconds(in: left))
             if count < 0 { continue }
             if polled[1].revents != 0 { return .alert }
             if polled[0].revents != 0 { return .message }
-            if let deadline, deadline <= .now { return .deadline }
+            if let deadline, deadline <= clock.now() { return .deadline }
         }
     }
 
     /// Milliseconds for poll(2), rounded up so that it never spins just before the deadline.
-    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
-        guard let deadline else { return -1 }
-        let left = deadline - .now
+    private static func milliseconds(in left: Duration?) -> CInt {
+        guard let left else { return -1 }
         guard left > .zero else { return 0 }
         return CInt(clamping: Int(left / .milliseconds(1)) + 1)
     }

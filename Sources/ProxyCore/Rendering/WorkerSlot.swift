@@ -48,6 +48,7 @@ final class WorkerSlot: Sendable {
     }
 
     private var configuration: TransformConfiguration { pool.configuration }
+    private var now: ContinuousClock.Instant { pool.clock.now() }
 
     /// The thread: returns when the pool stops.
     func run() {
@@ -102,9 +103,9 @@ final class WorkerSlot: Sendable {
             addressSpace: configuration.memoryPerWorker.bytes, niceness: configuration.niceness,
             sandbox: configuration.sandbox)
         var process = try WorkerProcess.launched(executable, settings: settings)
-        let deadline = ContinuousClock.now + Self.startTimeout
+        let deadline = now + Self.startTimeout
         while true {
-            switch process.wait(alert: alert.raw, until: deadline) {
+            switch process.wait(alert: alert.raw, until: deadline, by: pool.clock) {
             case .alert:
                 handleAlert()
                 if isStopping { throw .unavailable("stopped while a worker started") }
@@ -134,9 +135,9 @@ final class WorkerSlot: Sendable {
     /// Waits before the next attempt, longer each time; the pool's stop ends the pause.
     private func pause(after failures: Int) {
         let factor = 1 << min(failures, Self.longestPause.bitWidth / 4)
-        let end = ContinuousClock.now + .milliseconds(min(Self.firstPause * factor, Self.longestPause))
+        let end = now + .milliseconds(min(Self.firstPause * factor, Self.longestPause))
         while !isStopping {
-            let left = end - .now
+            let left = end - now
             guard left > .zero else { return }
             alert.wait(milliseconds: Int(left / .milliseconds(1)) + 1)
             handleAlert()
@@ -153,7 +154,7 @@ final class WorkerSlot: Sendable {
 
     private func serve(with process: inout WorkerProcess) -> Ending {
         while true {
-            switch pool.update({ $0.next(for: index, at: .now) }) {
+            switch pool.update({ $0.next(for: index, at: now) }) {
             case .stop:
                 return .stopped
             case .job(let job):
@@ -162,7 +163,7 @@ final class WorkerSlot: Sendable {
                 if holdsTooMuchSpace(process) { return .replaced(.memory) }
             case .sleep:
                 // An idle worker sends nothing: it has exited.
-                if process.wait(alert: alert.raw, until: nil) == .message {
+                if process.wait(alert: alert.raw, until: nil, by: pool.clock) == .message {
                     return process.jobs == 0 ? .failedBeforeFirstJob : .replaced(.crash)
                 }
                 handleAlert()
@@ -180,7 +181,7 @@ final class WorkerSlot: Sendable {
 
     /// Runs one job to its end; returns how the worker's service ended, if it did.
     private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
-        let waited = job.interest.isBackground ? .zero : ContinuousClock.now - job.enqueued
+        let waited = job.interest.isBackground ? .zero : now - job.enqueued
         let queued = StopWatch.microseconds(waited)
         let descriptors: JobDescriptors
         do { descriptors = try JobDescriptors(for: job) } catch {
@@ -193,7 +194,7 @@ final class WorkerSlot: Sendable {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil
         } catch {
-            pool.update { ((), $0.giveBack(job, at: .now)) }
+            pool.update { ((), $0.giveBack(job, at: now)) }
             return .replaced(.crash)
         }
         return finish(job, queued: queued, on: &process)
@@ -240,12 +241,12 @@ final class WorkerSlot: Sendable {
     ) throws(WorkerProtocol.Failure) -> Ending? {
         var stage = Stage.header
         var isPostponed = false
-        var deadline = ContinuousClock.now + configuration.timeout.duration
+        var deadline = now + configuration.timeout.duration
         while true {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }) {
                 try proceed(.proceed, &stage, &deadline, process)
             }
-            switch (process.wait(alert: alert.raw, until: deadline), stage) {
+            switch (process.wait(alert: alert.raw, until: deadline, by: pool.clock), stage) {
             case (.message, .header):
                 let reply = try process.receive()
                 guard case .measured(let bytes, let work) = reply else {
@@ -290,7 +291,7 @@ final class WorkerSlot: Sendable {
     /// Postpones a job of much work until another one like it has ended: one worker is left to the others.
     private func postpone(_ job: RenderJob) {
         let deadline = job.enqueued + configuration.queueTimeout.duration
-        pool.update { ((), $0.postpone(job, until: deadline, at: .now)) }
+        pool.update { ((), $0.postpone(job, until: deadline, at: now)) }
     }
 
     /// Whether a job needs more than a worker may take; address space, some of which a worker uses from its
@@ -306,7 +307,7 @@ final class WorkerSlot: Sendable {
         _ process: borrowing WorkerProcess
     ) throws(WorkerProtocol.Failure) {
         stage = .pixels
-        deadline = .now + configuration.timeout.duration
+        deadline = now + configuration.timeout.duration
         try process.answer(order)
     }
 
@@ -350,7 +351,7 @@ final class WorkerSlot: Sendable {
         let isRetried = !job.isRetried && shouldRetry(reason, process)
         process.end()
         pool.update { state in
-            if !isRetried { state.jobEnded(job, at: .now) }
+            if !isRetried { state.jobEnded(job, at: now) }
             state.workerEnded(index, reason)
             return ((), state.releaseMemory(of: index))
         }
@@ -390,7 +391,7 @@ final class WorkerSlot: Sendable {
 
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
         pool.update { state in
-            state.jobEnded(job, at: .now)
+            state.jobEnded(job, at: now)
             // Before the answer: its receiver may rely on the memory being free.
             return ((), state.releaseMemory(of: index))
         }

@@ -54,19 +54,19 @@ struct CheapestFormatTests {
         "A job that has waited for a worker for transform.cheapestAfter uses the cheapest format, and no other job does",
         arguments: [(TimeSpan.milliseconds(1), ImageFormat.jpeg), (.hours(1), .avif), (.seconds(0), .avif)])
     func waited(cheapestAfter: TimeSpan, wanted: ImageFormat) async throws {
-        try await WorkerPool.running({ $0.cheapestAfter = cheapestAfter }) { pool in
+        let time = ManualTime()
+        try await WorkerPool.running(by: time, { $0.cheapestAfter = cheapestAfter }) { pool in
             let source = StoredBody.bytes(Fixtures.photo)
             let plan = RenderPlan(
                 pipeline: try TransformPipeline(parsing: "resize:60x"), format: .automatic([.avif, .webp]))
             let pid = try #require(pool.statistics.processIdentifiers.first)
             kill(pid, SIGSTOP)
-            let first = try await pool.begin(
+            let first = await pool.begin(
                 { try await pool.render(plan, from: source, into: RenderTarget().file, at: 0) },
                 until: { $0.busy > 0 })
             let second = Task { try await pool.render(plan, from: source, into: RenderTarget().file, at: 0) }
             while pool.statistics.queueDepth < 1 { await Task.yield() }
-            let begin = ContinuousClock.now
-            while begin.duration(to: .now) < .milliseconds(2) { await Task.yield() }
+            time.advance(by: .milliseconds(1))
             kill(pid, SIGCONT)
 
             _ = try await first.value

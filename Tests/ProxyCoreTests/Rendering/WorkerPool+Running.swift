@@ -10,7 +10,9 @@ import Testing
 extension WorkerPool {
     /// Lends a running pool of one worker with long times, unless `change` says otherwise, and stops it in
     /// the end.
+    /// - Parameter time: by which its jobs and workers take too long; the system's by default.
     static func running(
+        by time: ManualTime? = nil,
         _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
     ) async throws {
         var configuration = TransformConfiguration()
@@ -18,7 +20,9 @@ extension WorkerPool {
         configuration.timeout = .minutes(1)
         configuration.queueTimeout = .minutes(1)
         change(&configuration)
-        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
+        let pool = WorkerPool(
+            configuration: configuration, executable: DaemonProcess.executable,
+            clock: time.map { PoolClock($0) } ?? PoolClock())
         try await pool.start()
         do { try await body(pool) } catch {
             await pool.stop()
@@ -28,20 +32,30 @@ extension WorkerPool {
         #expect(pool.statistics.processIdentifiers.isEmpty)
     }
 
-    /// Starts a job, and returns when it is running; again if jobs wait for less time than a busy machine
-    /// takes for that.
+    /// Starts a job, and returns when it is running.
     func begin(
         _ work: @escaping @Sendable () async throws -> Rendition, until isUnderWay: (Statistics) -> Bool
-    ) async throws -> Task<Rendition, any Error> {
-        while true {
-            let hasEnded = Observed(false)
-            let job = Task {
-                defer { hasEnded.update { $0 = true } }
-                return try await work()
-            }
-            while !isUnderWay(statistics), !hasEnded.value { await Task.yield() }
-            guard hasEnded.value else { return job }
-            do { _ = try await job.value } catch RenderError.queueTimedOut {}
+    ) async -> Task<Rendition, any Error> {
+        let hasEnded = Observed(false)
+        let job = Task {
+            defer { hasEnded.update { $0 = true } }
+            return try await work()
         }
+        while !isUnderWay(statistics), !hasEnded.value { await Task.yield() }
+        return job
+    }
+
+    /// Lets time pass by which a pool's jobs and workers take too long.
+    func pass(_ duration: Duration, of time: ManualTime) async {
+        time.advance(by: duration)
+        // Wakes the threads that wait for their workers.
+        await ping()
+    }
+}
+
+extension PoolClock {
+    /// A time that a test advances.
+    init(_ time: ManualTime) {
+        self.init(now: { time.now }, schedule: { time.schedule(after: $0, $1) })
     }
 }

@@ -40,7 +40,7 @@ struct WorkerPoolTests {
     ) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
         let pid = try #require(pool.statistics.processIdentifiers.first)
         await stop(pid)
-        let job = try await pool.begin({ try await render(pool, plan) }, until: { $0.busy > 0 })
+        let job = await pool.begin({ try await render(pool, plan) }, until: { $0.busy > 0 })
         // The worker's thread answers only where it waits for the worker.
         await pool.ping()
         return (pid, job)
@@ -147,7 +147,7 @@ struct WorkerPoolTests {
 
     @Test("A job that computes past its deadline is killed and has timed out")
     func deadline() async throws {
-        try await WorkerPool.running({ $0.timeout = .milliseconds(50) }) { pool in
+        try await WorkerPool.running({ $0.timeout = .milliseconds(10) }) { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
             let target = try RenderTarget()
             let plan = RenderPlan(
@@ -165,9 +165,11 @@ struct WorkerPoolTests {
 
     @Test("A worker that hangs without computing is killed at the deadline, and another one does its job")
     func hung() async throws {
-        try await WorkerPool.running({ $0.timeout = .seconds(5) }) { pool in
+        let time = ManualTime()
+        try await WorkerPool.running(by: time) { pool in
             let (pid, job) = try await hold(pool)
 
+            await pool.pass(.seconds(60), of: time)
             #expect(try await job.value.width == 64)
 
             #expect(kill(pid, 0) == -1, "it is gone")
@@ -191,10 +193,16 @@ struct WorkerPoolTests {
 
     @Test("A job for which no worker becomes free fails at its deadline")
     func queueTimeout() async throws {
-        try await WorkerPool.running({ $0.queueTimeout = .milliseconds(20) }) { pool in
+        let time = ManualTime()
+        try await WorkerPool.running(by: time, { $0.timeout = .hours(1) }) { pool in
             let (pid, job) = try await hold(pool)
+            let waiting = Task { try await render(pool) }
+            await time.timersSet.wait { $0 == 2 }
 
-            await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
+            await pool.pass(.seconds(59), of: time)
+            #expect(pool.statistics.queueDepth == 1)
+            await pool.pass(.seconds(1), of: time)
+            await #expect(throws: RenderError.queueTimedOut) { try await waiting.value }
 
             kill(pid, SIGCONT)
             #expect(try await job.value.width == 64, "the one that runs is not touched")

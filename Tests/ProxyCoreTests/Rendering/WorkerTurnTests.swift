@@ -91,7 +91,7 @@ struct WorkerTurnTests {
             // A worker that is stopped holds its job for as long as the test needs.
             let pid = try #require(pool.statistics.processIdentifiers.first)
             kill(pid, SIGSTOP)
-            let job = try await pool.begin({ try await render(pool) }, until: { $0.busy > 0 })
+            let job = await pool.begin({ try await render(pool) }, until: { $0.busy > 0 })
             let many = (0..<4).map { _ in begin(1) }
             while pool.statistics.queueDepth < 4 { await Task.yield() }
 
