@@ -65,10 +65,10 @@ final class CurlMulti {
             perform(events)
             set.takeFinished().forEach(finishTransfer)
             notifyProgress()
-            enforceDeadlines(at: .now)
+            enforceDeadlines(at: now)
             startWaiting()
             counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            events = set.wait(milliseconds: activity.hasTriedAddress ? 0 : millisecondsToWait(at: .now))
+            events = set.wait(milliseconds: activity.hasTriedAddress ? 0 : millisecondsToWait(at: now))
         }
         shutDown()
     }
@@ -155,7 +155,7 @@ final class CurlMulti {
     }
 
     private func begin(_ transfer: Transfer) {
-        let now = ContinuousClock.now
+        let now = self.now
         transfer.beginHop(at: now, isAlone: distrusted.value(for: transfer.url.origin) ?? now > now)
         do throws(LoadError) { try rules.check(transfer.url) } catch {
             return conclude(transfer, .failure(error))
@@ -201,7 +201,7 @@ final class CurlMulti {
             transfer.retry()
             counters.count(\.retries)
             delayed.add(
-                transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
+                transfer.job.id, retries: transfer.retries, at: now, random: .random(in: 0..<1))
         case .anew(let fault):
             transfer.startAfresh()
             if fault == .tainted { distrust(transfer.url.origin) }
@@ -215,7 +215,7 @@ final class CurlMulti {
     private func distrust(_ origin: SourceURL.Origin) {
         counters.count(\.taintedConnections)
         distrusted.store(
-            ContinuousClock.now + rules.configuration.distrust.duration, for: origin,
+            now + rules.configuration.distrust.duration, for: origin,
             capacity: Self.mostDistrusted)
     }
 
@@ -224,7 +224,7 @@ final class CurlMulti {
     }
 
     private func ticket(for transfer: Transfer) -> FetchTicket {
-        let queueDeadline = ContinuousClock.now + rules.configuration.queueTimeout.duration
+        let queueDeadline = now + rules.configuration.queueTimeout.duration
         return FetchTicket(
             id: transfer.job.id, place: transfer.place, priority: transfer.job.request.urgency.priority,
             deadline: min(queueDeadline, transfer.clock?.totalDeadline ?? queueDeadline))
@@ -257,6 +257,8 @@ final class CurlMulti {
     }
 
     // MARK: - Time
+
+    private var now: ContinuousClock.Instant { rules.clocks.monotonic() }
 
     private func enforceDeadlines(at now: ContinuousClock.Instant) {
         for id in delayed.takeDue(at: now) {

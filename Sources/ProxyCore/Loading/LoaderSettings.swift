@@ -10,7 +10,7 @@ struct LoaderSettings: Sendable {
     let addresses: AddressPolicy
     /// The fields for origins.
     let fields: RequestFields
-    /// The clocks by which a response's age is computed.
+    /// The clocks by which a response's age is computed, and deadlines pass.
     let clocks: LoaderClocks
 
     /// Checks the configured fields.

@@ -62,8 +62,9 @@ extension Transfer {
         hop.connectionFault = fault(of: ends)
         guard hop.connectionFault == nil else { return false }
         handle?.noteSession()
-        (hop.requestTime, hop.requestInstant) = (rules.clocks.wall(), rules.clocks.monotonic())
-        clock?.requestSent(at: .now)
+        let now = rules.clocks.monotonic()
+        (hop.requestTime, hop.requestInstant) = (rules.clocks.wall(), now)
+        clock?.requestSent(at: now)
         return true
     }
 
@@ -74,7 +75,7 @@ extension Transfer {
             hop.connectionFault = .tainted
             return false
         }
-        clock?.received(bodyBytes: 0, at: .now)
+        clock?.received(bodyBytes: 0, at: rules.clocks.monotonic())
         switch unsafe hop.head.read(line) {
         case .more: return true
         case .tooLarge:
@@ -97,7 +98,7 @@ extension Transfer {
         noteActivity()
         hop.receivedBytes += bytes.count
         guard case .delivering = hop.verdict else {
-            clock?.received(bodyBytes: bytes.count, at: .now)
+            clock?.received(bodyBytes: bytes.count, at: rules.clocks.monotonic())
             return hop.receivedBytes <= rules.configuration.maxHeadBytes.bytes
         }
         let most = hop.content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
@@ -131,7 +132,7 @@ extension Transfer {
     }
 
     private func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        clock?.received(bodyBytes: bytes.count, at: .now)
+        clock?.received(bodyBytes: bytes.count, at: rules.clocks.monotonic())
         do throws(LoadError) {
             try unsafe decode(bytes)
             return true
@@ -249,7 +250,7 @@ extension Transfer {
         hop.verdict = .delivering
         deliveredStatus = head.status
         // It has no body, but HTTP/2 has to signal that.
-        if head.status == 304 { clock?.drain(at: .now) }
+        if head.status == 304 { clock?.drain(at: rules.clocks.monotonic()) }
         var head = head
         if job.request.rule?.decodesBase64 == true {
             hop.decoder = Base64()
@@ -270,7 +271,7 @@ extension Transfer {
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
         hop.verdict = verdict
         job.receiver.refused(by: head)
-        clock?.drain(at: .now)
+        clock?.drain(at: rules.clocks.monotonic())
         guard let length = head.contentLength else { return false }
         return length <= rules.configuration.maxHeadBytes.bytes
     }

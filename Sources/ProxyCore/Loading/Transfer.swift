@@ -36,7 +36,7 @@ final class Transfer {
         let addresses: AddressPolicy
         /// The running name look-ups.
         let lookUps: NameLookUps
-        /// The clocks by which a response's age is computed.
+        /// The clocks by which a response's age is computed, and deadlines pass.
         let clocks: LoaderClocks
 
         init(_ settings: LoaderSettings, lookUps: NameLookUps) {

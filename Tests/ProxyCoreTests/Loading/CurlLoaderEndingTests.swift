@@ -93,17 +93,22 @@ struct CurlLoaderEndingTests {
 
     @Test("ends if the first byte does not arrive in time")
     func firstByte() async throws {
-        let fixture = try LoaderFixture { $0.firstByteTimeout = .milliseconds(20) }
+        let fixture = try LoaderFixture(by: ManualTime()) { $0.firstByteTimeout = .seconds(15) }
         fixture.origin.route("/a", .silence)
+        let load = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
 
-        await #expect(throws: LoadError.timedOut(.firstByte)) { try await fixture.load("/a") }
+        await fixture.pass(.seconds(15))
+        await #expect(throws: LoadError.timedOut(.firstByte)) { try await load.value }
         await fixture.origin.waitForDepartures("/a")
     }
 
     @Test("ends if the body arrives too slowly")
     func lowSpeed() async throws {
+        // Real time: the loader waits for no longer than this.
         let fixture = try LoaderFixture {
-            $0.lowSpeedTime = .milliseconds(20)
+            $0.lowSpeedTime = .milliseconds(1)
+            $0.lowSpeed = .kibibytes(64)
             $0.firstByteTimeout = .seconds(50)
         }
         fixture.origin.route("/a", .stalling(after: [1], declaring: 10))
@@ -114,26 +119,30 @@ struct CurlLoaderEndingTests {
 
     @Test("ends if it takes too long, including redirects")
     func total() async throws {
-        var (timeout, hasFollowed) = (40, false)
-        // On a busy machine the time may be over before the redirect is followed.
-        while !hasFollowed {
-            let fixture = try LoaderFixture { [timeout] in $0.totalTimeout = .milliseconds(timeout) }
-            fixture.origin.route("/a", .redirect(to: "/b"))
-            fixture.origin.route("/b", .silence)
+        let fixture = try LoaderFixture(by: ManualTime()) { $0.totalTimeout = .seconds(60) }
+        let gate = OriginGate()
+        fixture.origin.route("/a", OriginAnswer.redirect(to: "/b").held(by: gate))
+        fixture.origin.route("/b", .silence)
+        let load = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        await fixture.pass(.seconds(59))
+        gate.open()
+        await fixture.origin.waitForRequests("/b")
 
-            await #expect(throws: LoadError.timedOut(.transfer)) { try await fixture.load("/a") }
-            hasFollowed = fixture.origin.count("/b") > 0
-            if hasFollowed { await fixture.origin.waitForDepartures("/b") }
-            timeout *= 2
-        }
+        await fixture.pass(.seconds(1))
+        await #expect(throws: LoadError.timedOut(.transfer)) { try await load.value }
+        await fixture.origin.waitForDepartures("/b")
     }
 
     @Test("ends if the TLS handshake takes too long, which counts as connecting")
     func connect() async throws {
-        let fixture = try LoaderFixture { $0.connectTimeout = .milliseconds(30) }
+        let fixture = try LoaderFixture(by: ManualTime()) { $0.connectTimeout = .seconds(5) }
         let silent = try FakeOrigin(refusesTLS: false)
         let url = "https://127.0.0.1:\(silent.port)/"
+        let load = Task { try await fixture.load(absolute: url) }
+        await silent.wait { $0.connections == 1 }
 
-        await #expect(throws: LoadError.timedOut(.connect)) { try await fixture.load(absolute: url) }
+        await fixture.pass(.seconds(5))
+        await #expect(throws: LoadError.timedOut(.connect)) { try await load.value }
     }
 }

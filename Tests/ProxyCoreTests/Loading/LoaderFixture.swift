@@ -14,9 +14,12 @@ struct LoaderFixture {
     let loader: CurlLoader
     let addresses: AddressPolicy
     let configuration: FetchConfiguration
+    /// By which fetches take too long, if a test advances it.
+    private let time: ManualTime?
 
     init(
-        deniedNetworks: [String] = [], configure: (inout FetchConfiguration) -> Void = { _ in },
+        deniedNetworks: [String] = [], by time: ManualTime? = nil,
+        configure: (inout FetchConfiguration) -> Void = { _ in },
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
     ) throws {
         var configuration = FetchConfiguration()
@@ -34,8 +37,11 @@ struct LoaderFixture {
         addresses.deniedNetworks = deniedNetworks
         origin = try FakeOrigin()
         self.addresses = try AddressPolicy(configuration: addresses)
+        self.time = time
         loader = try CurlLoader(
-            configuration: configuration, addresses: self.addresses, redirectPolicy: redirectPolicy)
+            configuration: configuration, addresses: self.addresses,
+            clocks: time.map { time in LoaderClocks(monotonic: { time.now }) } ?? LoaderClocks(),
+            redirectPolicy: redirectPolicy)
     }
 
     /// A request for a path of the origin.
@@ -57,6 +63,15 @@ struct LoaderFixture {
     @discardableResult
     func load(absolute url: String) async throws -> LoadSummary {
         try await loader.load(OriginRequest(url: SourceURL(parsing: url)), into: CollectingReceiver())
+    }
+}
+
+extension LoaderFixture {
+    /// Lets time pass by which fetches take too long.
+    func pass(_ duration: Duration) async {
+        time?.advance(by: duration)
+        // Wakes the thread.
+        #expect(await loader.ping())
     }
 }
 

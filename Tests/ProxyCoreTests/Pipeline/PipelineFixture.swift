@@ -2,6 +2,7 @@
 
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import Bodies
 @testable import Cache
@@ -36,6 +37,9 @@ final class PipelineFixture: Sendable {
     let failures: FailureMemory
     let metrics = Metrics(loops: 1, version: "test")
     let clock = ShiftedClock()
+    /// By which fetches take too long.
+    private let time = ManualTime()
+    private let loader: CurlLoader
     let folder: TemporaryDirectory
 
     init(
@@ -43,10 +47,8 @@ final class PipelineFixture: Sendable {
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
         improve: ImproveConfiguration = ImproveConfiguration(),
-        renderer: any ImageRendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
-        tagLinks: Int = 1_000
+        renderer: any ImageRendering = InProcessRenderer(), tagLinks: Int = 1_000
     ) throws {
-        let instant = ContinuousClock.now
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
         var cache = CacheConfiguration()
@@ -60,19 +62,20 @@ final class PipelineFixture: Sendable {
         // A machine that is busy with other tests is slow, not wrong.
         fetch.queueTimeout = .minutes(5)
         fetch.connectTimeout = .minutes(5)
-        fetch.firstByteTimeout = firstByteTimeout
+        fetch.firstByteTimeout = .minutes(4)
         fetch.totalTimeout = .minutes(5)
         fetch.lowSpeedTime = .minutes(5)
+        loader = try CurlLoader(
+            configuration: fetch, addresses: AddressPolicy(configuration: addresses),
+            clocks: LoaderClocks(
+                wall: { [clock] in WallTime(seconds: clock.start) }, monotonic: { [time] in time.now }))
         failures = FailureMemory(configuration: failedURLs)
         var rasterPlan = RenderPlan(format: .source)
         rasterPlan.decodableFormats = ImageFormat.allCases
         pipeline = ImagePipeline(
             tiers: ImageTiers(
                 memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache),
-            loader: try CurlLoader(
-                configuration: fetch, addresses: AddressPolicy(configuration: addresses),
-                clocks: LoaderClocks(
-                    wall: { [clock] in WallTime(seconds: clock.start) }, monotonic: { instant })),
+            loader: loader,
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(
@@ -121,6 +124,14 @@ final class PipelineFixture: Sendable {
         var client = RequestDirectives()
         change(&client)
         return try await pipeline.response(for: request(path, parameters), asking: client)
+    }
+
+    /// Has a request that the origin has received, and does not answer, time out.
+    func timeOut(_ path: String, count: Int = 1) async {
+        await origin.waitForRequests(path, count: count)
+        time.advance(by: .seconds(240))
+        // Wakes the loader's thread.
+        #expect(await loader.ping())
     }
 
     /// Empties the memory tier, so that the disk alone answers.
