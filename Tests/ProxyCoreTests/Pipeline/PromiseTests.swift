@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Pipeline
@@ -46,7 +47,10 @@ struct PromiseTests {
 
     @Test("A wait can be bounded")
     func patience() async {
-        await promise.wait(atMost: .milliseconds(1))
+        let time = SteppedTime()
+        async let bounded: Void = promise.wait(atMost: .seconds(600), by: time)
+        await time.advance(by: .seconds(600), when: 1)
+        await bounded
         #expect(promise.value == nil)
         promise.set(1)
         await promise.wait(atMost: .seconds(600))

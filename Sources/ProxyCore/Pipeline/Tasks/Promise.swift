@@ -67,11 +67,11 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Waits until the value is set, but no longer than `time`.
-    package func wait(atMost time: Duration) async {
+    package func wait(atMost time: Duration, by clock: some Clock<Duration> = ContinuousClock()) async {
         await withTaskGroup { group in
             group.addTask { _ = await self.wait() }
             // Lost: that the sleep was cut short.
-            group.addTask { try? await Task.sleep(for: time) }
+            group.addTask { try? await clock.sleep(for: time) }
             _ = await group.next()
             group.cancelAll()
         }
