@@ -120,7 +120,7 @@ package final class ClusterHomes: Sendable {
         let isGone = Atomic(false)
         let doubts = Task {
             // Lost: that the answer has come.
-            try? await Task.sleep(for: Self.doubt)
+            try? await peers.timer.sleep(for: Self.doubt)
             guard !Task.isCancelled, await !isThere(home) else { return }
             isGone.store(true, ordering: .relaxed)
             question.cancel()

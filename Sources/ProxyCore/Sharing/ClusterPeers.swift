@@ -15,6 +15,8 @@ package final class ClusterPeers: Sendable {
     package let node: String
     /// For purges.
     private let loader: any ImageLoading
+    /// What time limits are waited by.
+    let timer: any Clock<Duration>
     /// A name service that does not answer delays nothing else.
     private let lookUps = IOQueue<Unresolved>(
         label: "peers", maxRunning: 2, maxWaiting: 256, overloaded: Unresolved())
@@ -35,12 +37,15 @@ package final class ClusterPeers: Sendable {
     /// The path of a purge.
     package static let purgePath = "/cluster/purge"
 
-    /// - Parameter loader: must permit the addresses of the nodes.
+    /// - Parameters:
+    ///   - loader: must permit the addresses of the nodes.
+    ///   - timer: what time limits are waited by.
     package init(
-        _ configuration: ClusterConfiguration, key: ClusterKey, node: String, loader: any ImageLoading
+        _ configuration: ClusterConfiguration, key: ClusterKey, node: String, loader: any ImageLoading,
+        timer: any Clock<Duration> = ContinuousClock()
     ) {
         configured = configuration.peers.compactMap { ClusterPeer($0) }
-        (self.key, self.node, self.loader) = (key, node, loader)
+        (self.key, self.node, self.loader, self.timer) = (key, node, loader, timer)
     }
 
     /// Failed messages since the start.
@@ -116,7 +121,7 @@ package final class ClusterPeers: Sendable {
         request.urgency = FetchUrgency(client: client)
         let receiver = StoreAnswerReceiver(limit: limit, budget: budget)
         let (asked, key) = (request, key)
-        return try await Deadline.run(within: time) {
+        return try await Deadline.run(within: time, by: timer) {
             [loader = other ?? loader] () async throws(ObjectStoreError) in
             do throws(LoadError) {
                 _ = try await loader.load(asked, into: receiver)

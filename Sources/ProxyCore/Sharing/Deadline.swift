@@ -2,10 +2,11 @@
 
 /// Ends what takes too long.
 enum Deadline {
-    /// Runs an exchange and cancels it when it has lasted for `limit`.
+    /// Runs an exchange and cancels it when it has lasted for `limit` by a clock.
     /// - Throws: `timedOut` then; `cancelled` where the caller's task was cancelled.
     static func run<Value: Sendable>(
-        within limit: Duration, _ exchange: @escaping @Sendable () async throws(ObjectStoreError) -> Value
+        within limit: Duration, by clock: any Clock<Duration>,
+        _ exchange: @escaping @Sendable () async throws(ObjectStoreError) -> Value
     ) async throws(ObjectStoreError) -> Value {
         let work = Task { () -> Result<Value, ObjectStoreError> in
             do throws(ObjectStoreError) {
@@ -16,7 +17,7 @@ enum Deadline {
         }
         let timer = Task {
             // Lost: that the work has ended first.
-            try? await Task.sleep(for: limit)
+            try? await clock.sleep(for: limit)
             if !Task.isCancelled { work.cancel() }
         }
         let result = await withTaskCancellationHandler {

@@ -22,7 +22,7 @@ extension SharedTier {
             var pause = configuration.journalInterval.duration
             if case .failure = outcome { pause = min(pause, Self.pauseAfterFailure) }
             // Lost: that the task was cancelled, which ends the loop.
-            try? await Task.sleep(for: pause)
+            try? await timer.sleep(for: pause)
         }
     }
 
@@ -36,7 +36,7 @@ extension SharedTier {
         var part = UInt8.random(in: 0...UInt8.max)
         while !Task.isCancelled {
             // Lost: that the task was cancelled, which ends the loop.
-            try? await Task.sleep(for: configuration.sweepInterval.duration / 256)
+            try? await timer.sleep(for: configuration.sweepInterval.duration / 256)
             // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
             if journal.isCurrent { _ = try? await sweep(part) }
             part &+= 1

@@ -84,7 +84,7 @@ extension SharedTier {
         var again = upload
         if error == .breakerOpen {
             // Lost: that the task was cancelled; then it is tried at once.
-            try? await Task.sleep(for: StoreBreaker.firstPause)
+            try? await timer.sleep(for: StoreBreaker.firstPause)
         } else {
             guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }
             again.failures += 1

@@ -25,6 +25,9 @@ package final class SharedTier: Sendable {
     private let reads = Atomic(0)
     private let maxBytes: Int
     private let clock: @Sendable () -> WallTime
+    private let monotonic: @Sendable () -> ContinuousClock.Instant
+    /// What its pauses and time limits are waited by.
+    let timer: any Clock<Duration>
     /// The time by this machine's clock.
     var now: WallTime { clock() }
     /// Called after each exchange with what it was and how long it took, in nanoseconds.
@@ -38,16 +41,18 @@ package final class SharedTier: Sendable {
     ///   - maxEntryBytes: the length of the largest body.
     ///   - clock: this machine's time.
     ///   - monotonic: a clock that is never set.
+    ///   - timer: what pauses and time limits are waited by.
     ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> WallTime = SystemTime.now,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        timer: any Clock<Duration> = ContinuousClock(),
         observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
-        (self.clock, self.observe) = (clock, observe)
+        (self.clock, self.monotonic, self.timer, self.observe) = (clock, monotonic, timer, observe)
         journal = PurgeJournal(store: store, configuration: configuration, clock: monotonic)
         uploads = UploadQueue(
             maxBytes: configuration.queueBytes.bytes, minUses: configuration.minUses,
@@ -178,8 +183,9 @@ package final class SharedTier: Sendable {
         }
         let object: StoredObject?
         do throws(ObjectStoreError) {
-            object = try await withBreaker(.get) { [store, configuration] () async throws(ObjectStoreError) in
-                try await Deadline.run(within: configuration.timeout.duration) {
+            object = try await withBreaker(.get) {
+                [store, configuration, timer] () async throws(ObjectStoreError) in
+                try await Deadline.run(within: configuration.timeout.duration, by: timer) {
                     () async throws(ObjectStoreError) in try await store.get(name, atMost: limit)
                 }
             }
@@ -202,10 +208,10 @@ package final class SharedTier: Sendable {
         _ operation: SharedStatistics.Operation,
         _ exchange: () async throws(ObjectStoreError) -> Value
     ) async throws(ObjectStoreError) -> Value {
-        guard breaker.withLock({ $0.admit(at: .now) }) else { throw .breakerOpen }
-        let start = ContinuousClock.now
+        let start = monotonic()
+        guard breaker.withLock({ $0.admit(at: start) }) else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
-            let now = ContinuousClock.now
+            let now = monotonic()
             breaker.withLock { $0.end(hasFailed, at: now) }
             observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))
         }

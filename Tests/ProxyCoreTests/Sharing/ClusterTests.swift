@@ -13,13 +13,15 @@ import Testing
 struct ClusterTests {
     private static let key = ClusterKey([UInt8](repeating: 7, count: 32))
 
-    private func peers(_ names: [String], node: String = "me") throws -> ClusterPeers {
+    private func peers(
+        _ names: [String], node: String = "me", timer: any Clock<Duration> = ContinuousClock()
+    ) throws -> ClusterPeers {
         var configuration = ClusterConfiguration()
         configuration.peers = names
         let loader = try CurlLoader(
             configuration: SharedTier.loaderConfiguration(SharedConfiguration(), maxEntryBytes: 1 << 20),
             addresses: .unrestricted)
-        return ClusterPeers(configuration, key: Self.key, node: node, loader: loader)
+        return ClusterPeers(configuration, key: Self.key, node: node, loader: loader, timer: timer)
     }
 
     @Test(
@@ -103,10 +105,12 @@ struct ClusterTests {
     }
 
     private func homes(
-        at home: FakeOrigin, isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool = { _, _ in true }
+        at home: FakeOrigin, timer: any Clock<Duration> = ContinuousClock(),
+        isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool = { _, _ in true }
     ) throws -> ClusterHomes {
         let homes = ClusterHomes(
-            try peers(["127.0.0.1:\(home.port)"]), key: Self.key, own: [], maxEntryBytes: 1 << 20,
+            try peers(["127.0.0.1:\(home.port)"], timer: timer), key: Self.key, own: [],
+            maxEntryBytes: 1 << 20,
             maxBytes: 1 << 20,
             loader: try CurlLoader(
                 configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: 1 << 20),
@@ -154,17 +158,26 @@ struct ClusterTests {
         let (content, gate) = (try answer(fixture), OriginGate())
         home.route("/cluster/node") { Self.signed(to: $0.target) }
         home.route("/cluster/image") { Self.signed(content, to: $0.target).held(by: gate) }
-        let homes = try homes(at: home)
+        let time = SteppedTime()
+        let homes = try homes(at: home, timer: time)
 
         async let slow = picture(homes)
-        await home.waitForRequests("/cluster/node")
+        // The time after which the home is asked whether it is there, and the time that it may take.
+        await time.advance(by: .seconds(1), when: 2)
+        await home.wait { $0.completions["/cluster/node"] == 1 }
+        await time.advance(by: .zero, when: 1)
         gate.open()
         #expect(await slow?.body == SharingFixture.picture)
         home.route("/cluster/image", .status(503))
         #expect(await picture(homes) == nil)
         home.route("/cluster/image", .silence)
         home.route("/cluster/node", .silence)
-        #expect(await picture(homes) == nil)
+        async let silent = picture(homes)
+        await home.waitForRequests("/cluster/image", count: 3)
+        await time.advance(by: .seconds(1), when: 2)
+        await home.waitForRequests("/cluster/node", count: 2)
+        await time.advance(by: .seconds(1), when: 2)
+        #expect(await silent == nil)
         let asked = home.count("/cluster/image")
         #expect(await picture(homes) == nil)
 

@@ -203,12 +203,16 @@ struct SharedTierTests {
 
     @Test("A store that does not answer delays a look-up by shared.timeout, and then by nothing")
     func silent() async throws {
-        let fixture = try Fixture { $0.timeout = .milliseconds(20) }
+        let fixture = try Fixture { $0.timeout = .seconds(1) }
         await fixture.read()
         fixture.break_(by: .silence)
+        let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
 
-        for _ in 0..<StoreBreaker.limit {
-            _ = await fixture.tier.lookUp(Fixture.subject, withResult: false)
+        for number in 1...StoreBreaker.limit {
+            async let found = fixture.tier.lookUp(Fixture.subject, withResult: false)
+            await fixture.origin.waitForRequests(name, count: number)
+            await fixture.timer.advance(by: .seconds(1), when: 1)
+            _ = await found
         }
         let found = await fixture.tier.lookUp(Fixture.subject, withResult: true)
 
@@ -229,6 +233,9 @@ struct SharedTierTests {
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
         let token = PurgeLog().token(for: Fixture.subject.source)
         fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 10_000)
+        await fixture.timer.advance(by: .zero, when: 1)
+        fixture.monotonic.advance(by: StoreBreaker.firstPause)
+        await fixture.timer.advance(by: StoreBreaker.firstPause, when: 1)
         let name = "/pictures/" + ObjectName.result(Fixture.subject.result, of: Fixture.subject.source)
         await fixture.origin.wait { $0.completions[name, default: 0] >= 1 }
 

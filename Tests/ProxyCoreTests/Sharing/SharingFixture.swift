@@ -42,6 +42,8 @@ final class SharingFixture: Sendable {
     let local: SteppedSeconds
     /// The store's.
     let storeTime: SteppedSeconds
+    /// The node's clock that is never set, and what its pauses and time limits are waited by.
+    let (monotonic, timer) = (ManualTime(), SteppedTime())
     private let objects = Mutex<[String: Stored]>([:])
     private let fault = Mutex<Fault>(Fault())
 
@@ -76,7 +78,6 @@ final class SharingFixture: Sendable {
             .minutes(5), .minutes(5), .minutes(5)
         )
         fetch.lowSpeedTime = .minutes(5)
-        let start = ContinuousClock.now
         loader = try CurlLoader(
             configuration: fetch,
             addresses: .unrestricted)
@@ -87,7 +88,8 @@ final class SharingFixture: Sendable {
         let store = ObjectStore(
             configuration, at: place, loader: loader, clock: StoreClock(local: seconds))
         tier = SharedTier(
-            configuration, store: store, maxEntryBytes: 1 << 20, clock: clock, monotonic: { start })
+            configuration, store: store, maxEntryBytes: 1 << 20, clock: clock,
+            monotonic: { [monotonic] in monotonic.now }, timer: timer)
         origin.routeAll { [weak self] in self?.answer($0) ?? .status(500) }
     }
 
