@@ -153,7 +153,7 @@ struct FailureTests {
 
     @Test("An origin that does not answer is 504")
     func silence() async throws {
-        let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"100ms\"}")
+        let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"1ms\"}")
         proxy.origin.route("/silent", .silence)
 
         let answer = try await proxy.get(proxy.target("/silent"))
