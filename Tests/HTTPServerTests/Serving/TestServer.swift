@@ -97,8 +97,8 @@ final class TestServer: Sendable {
         }
     }
 
-    /// Lets the time pass that a draining server leaves to clients without a request; each receives an orderly end then,
-    /// and its connection ends without its doing.
+    /// Lets the time pass that a draining server leaves to clients without a request; each receives an orderly end
+    /// then, and its connection ends without its doing.
     func passGrace(of clients: [RawHTTPClient], by time: ManualTime) async throws {
         let grace = HTTPServer.Configuration.patient.drainGrace
         time.advance(by: grace)
