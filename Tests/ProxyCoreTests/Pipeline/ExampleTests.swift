@@ -34,8 +34,10 @@ struct ExampleTests {
     }
 
     /// The rows of the table of errors: status and code.
-    private static let errors = TextFiles.read("Sources/ProxyCore/Pipeline/Failures/PipelineError+Table.swift")
-        .matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/).map { (status: $0.1, code: $0.2) }
+    private static let errors = TextFiles.read(
+        "Sources/ProxyCore/Pipeline/Failures/PipelineError+Table.swift"
+    )
+    .matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/).map { (status: $0.1, code: $0.2) }
 
     @Test(
         "The table of docs/errors.md has every code under its status, except that of disconnected clients")
