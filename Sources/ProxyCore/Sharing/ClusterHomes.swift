@@ -121,7 +121,8 @@ package final class ClusterHomes: Sendable {
         let doubts = Task {
             // Lost: that the answer has come.
             try? await peers.timer.sleep(for: Self.doubt)
-            guard !Task.isCancelled, await !isThere(home) else { return }
+            // Again after the question, whose end cancels this, too.
+            guard !Task.isCancelled, await !isThere(home), !Task.isCancelled else { return }
             isGone.store(true, ordering: .relaxed)
             question.cancel()
         }
