@@ -52,10 +52,12 @@ package final class MemoryCache: Sendable {
     /// If this is itself a table beside another tier's entries: what it may hold there.
     private let share: MemoryShare?
 
-    /// Creates an empty tier with the configured bounds.
+    /// Creates an empty tier.
     ///
-    /// - Parameter share: the part of another tier's bound that its entries count as. Such a tier must not remember evicted
-    ///   entries, since `entry(for:)` brings one back without telling the share.
+    /// - Parameters:
+    ///   - configuration: its bounds.
+    ///   - share: the part of another tier's bound that its entries count as. Such a tier must not remember evicted
+    ///     entries, since `entry(for:)` brings one back without telling the share.
     package init(configuration: MemoryCacheConfiguration, share: MemoryShare? = nil) {
         self.configuration = configuration
         self.share = share
