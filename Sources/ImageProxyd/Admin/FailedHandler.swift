@@ -6,7 +6,7 @@ import Pipeline
 import Primitives
 import URLs
 
-/// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
+/// Answers `/failed`: lists and clears the remembered failures (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {
     let pipeline: ImagePipeline
 

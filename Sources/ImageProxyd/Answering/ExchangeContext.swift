@@ -40,7 +40,7 @@ extension Metric.Cache {
             case .memory: .memory
             case .disk: .disk
             case .shared: .shared
-            case .storedOriginal: .original
+            case .stored: .original
             case .revalidated: .revalidated
             case .fetched: .miss
             case .stale: .stale

@@ -184,7 +184,7 @@ package struct ResponseMapping: Sendable {
         failure(error, to: request, compatible: nil, isNegotiated: false, remembered: nil)
     }
 
-    /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
+    /// The answer to a failure: not to be stored, unless the failure is remembered for a while.
     func failure(
         _ error: PipelineError, to request: HTTPRequest, compatible: CompatibleError?, isNegotiated: Bool,
         isHinted: Bool = false,
@@ -248,7 +248,7 @@ package struct ResponseMapping: Sendable {
             case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
             case .shared: "imageproxyd; hit; ttl=\(ttl); detail=shared"
-            case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
+            case .stored: "imageproxyd; hit; ttl=\(ttl); detail=original"
             case .revalidated(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=304"
             case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=\(status)"
             case .stale(.whileRevalidating): "imageproxyd; hit; ttl=\(ttl); detail=stale-while-revalidate"
@@ -298,7 +298,7 @@ extension ImageResponse.Provenance {
     var wentForward: Bool {
         switch self {
         case .revalidated, .fetched: true
-        case .memory, .disk, .shared, .storedOriginal, .stale: false
+        case .memory, .disk, .shared, .stored, .stale: false
         }
     }
 }

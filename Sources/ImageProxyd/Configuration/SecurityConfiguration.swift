@@ -39,7 +39,7 @@ struct SecurityConfiguration: SettingGroup {
         Setting(
             "allowedOptions", \.allowedOptions, each: "one of " + optionNames.joined(separator: ", "),
             """
-            Options that skip a cache or the blacklist and need no signature; `priority` for the parameter `priority=high`
+            Options that skip a cache or remembered failures and need no signature; `priority` for the parameter `priority=high`
             and the field `Priority: u=0…2`.
             """
         ) { $0.filter { !optionNames.contains($0) } }

@@ -28,7 +28,7 @@ final class PrefetchService: Sendable {
 
     private let state: Mutex<State>
     private let path: String
-    private let places: RenderPlaces
+    private let places: PrefetchSlots
     private let metrics: Metrics
     private let logger: Logger
     private let saving = DispatchQueue(label: "prefetch history")
@@ -45,7 +45,7 @@ final class PrefetchService: Sendable {
     ///   - path: the file for the orders of before.
     ///   - workers: the number of workers; one of them is left to clients.
     init(configuration: PrefetchConfiguration, path: String, workers: Int, metrics: Metrics, logger: Logger) {
-        places = RenderPlaces(count: workers - 1)
+        places = PrefetchSlots(count: workers - 1)
         state = Mutex(
             State(
                 queue: PrefetchQueue(configuration: configuration),

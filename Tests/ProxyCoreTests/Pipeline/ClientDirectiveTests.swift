@@ -58,7 +58,7 @@ struct ClientDirectiveTests {
         #expect(try await fixture.get("/a.jpg", asking: "only-if-cached").provenance == .memory)
         let small = "transform=resize:9x9&format=png"
         #expect(
-            try await fixture.get("/a.jpg", small, asking: "only-if-cached").provenance == .storedOriginal)
+            try await fixture.get("/a.jpg", small, asking: "only-if-cached").provenance == .stored)
         await #expect(throws: PipelineError.notCached) {
             try await fixture.get("/b.jpg", asking: "only-if-cached")
         }

@@ -21,7 +21,7 @@ struct SourcePrefetchTests {
         _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
         fixture.forgetMemory()
 
-        var prefetch = SourcePrefetch(fixture.pipeline, RenderPlaces(count: 1))
+        var prefetch = SourcePrefetch(fixture.pipeline, PrefetchSlots(count: 1))
         let (first, second) = (await prefetch.image(for: request), await prefetch.image(for: request))
 
         guard case .made = first else {

@@ -12,7 +12,7 @@ import Testing
 struct StreamHandleTests {
     private func newFetch() -> OriginalFetch {
         OriginalFetch(
-            body: PartialBody { () throws(BodyError) in throw .storage("no room") }, place: SpillPlace(),
+            body: PartialBody { () throws(BodyError) in throw .storage("no room") }, place: SpillTarget(),
             decodable: [.jpeg], maxBytes: 1 << 20, token: PurgeLog().token(),
             judge: { FreshnessPolicy(configuration: FreshnessConfiguration()).verdict(on: $0, after: $1) })
     }

@@ -6,7 +6,7 @@ package import Primitives
 
 extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordGeneration: UInt64 { records.generation }
+    package var recordChanges: UInt64 { records.generation }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
     package func recentRecord(for key: CacheKey) -> SourceRecord? { records.record(for: key) }

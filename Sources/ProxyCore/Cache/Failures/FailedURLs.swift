@@ -3,7 +3,7 @@
 package import Primitives
 import Synchronization
 
-/// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's
+/// Failures that a retry would not heal soon, remembered for a while (SDWebImage's
 /// failedURLs).
 ///
 /// Bounded by `failedURLs.maxEntries` and by bytes: a full table removes the entry that expires first. Safe
@@ -25,7 +25,7 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
     /// The longest text of a source that is stored for listings, in bytes; a longer one is cut.
     static var maxTextBytes: Int { 1_024 }
 
-    /// Creates an empty blacklist.
+    /// Remembers no failure yet.
     /// - Parameters:
     ///   - configuration: times and the number of failures.
     ///   - share: how many bytes it may hold.

@@ -2,7 +2,7 @@
 
 package import Primitives
 
-/// The blacklist of failed URLs (SDWebImage: failedURLs). Configuration: `failedURLs`.
+/// Which failures of URLs are remembered (SDWebImage: failedURLs). Configuration: `failedURLs`.
 package struct FailedURLsConfiguration: SettingGroup {
     package var maxEntries = 10_000
     package var ttl = TTL()

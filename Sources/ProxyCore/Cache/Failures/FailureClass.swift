@@ -2,7 +2,7 @@
 
 import Primitives
 
-/// Classes of failures that the blacklist remembers, each for its own time.
+/// Classes of failures that are remembered, each for its own time.
 package enum FailureClass: String, Sendable, Hashable, CaseIterable {
     /// The origin answered 404 or 410.
     case notFound = "not_found"

@@ -37,7 +37,7 @@ extension ImagePipeline {
         guard configuration.improve.enabled, image.description.stage.isImprovable else { return }
         switch image.provenance {
         case .memory, .disk, .shared, .stale: improve(request, for: client)
-        case .storedOriginal, .revalidated, .fetched: return
+        case .stored, .revalidated, .fetched: return
         }
     }
 

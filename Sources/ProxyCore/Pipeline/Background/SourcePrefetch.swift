@@ -23,14 +23,14 @@ package struct SourcePrefetch: Sendable {
     }
 
     private let pipeline: ImagePipeline
-    private let places: RenderPlaces
+    private let places: PrefetchSlots
     /// The source once it is known, and the token that was issued before.
     private var known: (source: Source, token: PurgeToken)?
 
     /// - Parameters:
     ///   - pipeline: that of the current settings.
     ///   - places: those of all prefetches.
-    package init(_ pipeline: ImagePipeline, _ places: RenderPlaces) {
+    package init(_ pipeline: ImagePipeline, _ places: PrefetchSlots) {
         self.pipeline = pipeline
         self.places = places
     }
@@ -65,9 +65,9 @@ package struct SourcePrefetch: Sendable {
             switch response.provenance {
             case .stale(.onError(let error, _)): return .failed(error)
             // What goes out as it came is stored as the original that was found.
-            case .storedOriginal where response.description.kind == .original: return .stored
+            case .stored where response.description.kind == .original: return .stored
             case .memory, .disk: return .stored
-            case .shared, .storedOriginal, .revalidated, .fetched, .stale:
+            case .shared, .stored, .revalidated, .fetched, .stale:
                 return response.isStored ? .made(bytes: response.body.count) : .unstorable
             }
         } catch {

@@ -6,7 +6,7 @@ import Request
 import Synchronization
 import URLs
 
-/// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
+/// Remembered failures as the pipeline uses them (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
 package final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     /// Sources that are decoded once more because a result has failed; one that can be decoded rests.
@@ -16,7 +16,7 @@ package final class FailureMemory: Sendable {
     /// Origins that can't be connected to, or that a client has asked too often.
     let hosts: HostBreakers
 
-    /// An empty blacklist.
+    /// Remembers no failure yet.
     /// - Parameters:
     ///   - share: how many bytes of failures it may hold.
     ///   - random: chance, from 0 up to 1, for the jitter of times.

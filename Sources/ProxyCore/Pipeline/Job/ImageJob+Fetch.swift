@@ -80,7 +80,7 @@ extension ImageJob {
     private func newFetch() -> OriginalFetch {
         let upload = request.source.isUpload ? Upload.current : nil
         let (body, place) =
-            upload.map { ($0.body, SpillPlace()) }
+            upload.map { ($0.body, SpillTarget()) }
             ?? tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
         let configuration = pipeline.configuration
         let fetch = OriginalFetch(
@@ -239,7 +239,8 @@ extension ImageJob {
             await removeCopies(under: fetch.token)
             return nil
         }
-        await tiers.save(record, receivedAt: fetch.received.receivedAt, keeping: keeping, token: fetch.token)
+        await tiers.saveIfLatest(
+            record, receivedAt: fetch.received.receivedAt, keeping: keeping, token: fetch.token)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

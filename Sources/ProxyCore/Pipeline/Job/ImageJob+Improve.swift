@@ -74,7 +74,7 @@ extension ImageJob {
         for first: ImageTiers.Found, _ wanted: RenderPlan, _ record: SourceRecord
     ) async throws(PipelineError) -> (RenderPlan, Source)? {
         var plan = wanted
-        let source = Source(record: record, provenance: .storedOriginal)
+        let source = Source(record: record, provenance: .stored)
         if first.description.kind == .derived,
             let (half, original) = await intermediate(serving: plan, of: source)
         {

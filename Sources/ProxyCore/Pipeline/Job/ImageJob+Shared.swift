@@ -32,8 +32,8 @@ extension ImageJob {
             known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
         shared.noteFound(subject.source)
-        await tiers.save(record, receivedAt: .now, keeping: keeping, token: token)
-        var source = Source(record: record, provenance: .storedOriginal)
+        await tiers.saveIfLatest(record, receivedAt: .now, keeping: keeping, token: token)
+        var source = Source(record: record, provenance: .stored)
         source.sharedResult = result
         return source
     }
@@ -54,8 +54,8 @@ extension ImageJob {
     /// The source with the picture or the original, as its home has it.
     private func homeSource(of subject: SharedSubject) async -> Source? {
         guard let answer = await homeAnswer(subject), request.accepts(answer.record) else { return nil }
-        await tiers.save(answer.record, receivedAt: .now, keeping: keeping, token: token)
-        var source = Source(record: answer.record, provenance: .storedOriginal)
+        await tiers.saveIfLatest(answer.record, receivedAt: .now, keeping: keeping, token: token)
+        var source = Source(record: answer.record, provenance: .stored)
         guard answer.entry.description.kind == .original else {
             source.sharedResult = answer.entry
             return source
@@ -68,7 +68,7 @@ extension ImageJob {
         await tiers.store(shared: original, of: source.record, keeping: keeping, token: token)
         var found = source
         found.body = .bytes(original.body)
-        if request.plan == nil, found.provenance == .storedOriginal { found.provenance = .shared }
+        if request.plan == nil, found.provenance == .stored { found.provenance = .shared }
         return found
     }
 

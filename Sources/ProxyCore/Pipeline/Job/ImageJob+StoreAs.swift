@@ -10,7 +10,7 @@ import Request
 /// A fetched body, the place that it outgrew its buffer into, and its format.
 struct ReceivedOriginal: Sendable {
     var content: PartialBody.Content
-    var place: SpillPlace
+    var place: SpillTarget
     var format: ImageFormat
 }
 

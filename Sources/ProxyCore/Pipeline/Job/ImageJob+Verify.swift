@@ -14,7 +14,7 @@ extension ImageJob {
     /// A failed result says nothing of its source: the client has chosen the frame, the operations and the format. So the
     /// source is decoded with the cheapest plan, after all other jobs and on the account of the client; only when that
     /// fails, too, the source is refused to others.
-    func verify(_ source: Source, after failure: PipelineError) {
+    func verifyDecoding(of source: Source, after failure: PipelineError) {
         guard failure.needsVerification, token.isValid, let body = source.body,
             failures.beginVerification(of: request.sourceKey, at: now.seconds)
         else { return }

@@ -165,7 +165,7 @@ struct ImageJob: Sendable {
             return try await image(of: source)
         }
         let job = rasterized
-        if case .storedOriginal = source.provenance, let hit = job.hit(tiers.peek(job.request.resultKey)) {
+        if case .stored = source.provenance, let hit = job.hit(tiers.peek(job.request.resultKey)) {
             return hit
         }
         return try await job.image(of: source)
@@ -225,7 +225,7 @@ struct ImageJob: Sendable {
             guard !client.onlyIfCached else { throw .notCached }
             return try await revalidatedSource(record, isShared: shared != nil)
         }
-        var source = Source(record: record, provenance: .init(reuse, ofFresh: .storedOriginal))
+        var source = Source(record: record, provenance: .init(reuse, ofFresh: .stored))
         source.sharedResult = shared?.sharedResult
         return source
     }
@@ -314,7 +314,7 @@ struct ImageJob: Sendable {
                 return try await render(try await fetch(), by: plan)
             }
             await remember(error)
-            verify(source, after: error)
+            verifyDecoding(of: source, after: error)
             throw error
         }
         failures.forget(request.resultKey)

@@ -37,8 +37,8 @@ package struct ImageResponse: Sendable {
         case disk
         /// The tier that nodes share.
         case shared
-        /// Rendered now from an original in the disk tier.
-        case storedOriginal
+        /// What is stored of a source: its record, its original, or what is rendered from that.
+        case stored
         /// A stored copy that the origin confirmed (304), or a rendition of it.
         case revalidated(Forwarding)
         /// Fetched from the origin now.
@@ -57,7 +57,7 @@ package struct ImageResponse: Sendable {
             switch self {
             case .revalidated: self = .revalidated(reason)
             case .fetched: self = .fetched(reason)
-            case .memory, .disk, .shared, .storedOriginal, .stale: return
+            case .memory, .disk, .shared, .stored, .stale: return
             }
         }
     }
@@ -113,7 +113,7 @@ extension ImageResponse {
         of source: Source, _ description: EntryDescription, _ body: StoredBody,
         provenance: Provenance? = nil
     ) {
-        let isFresh = source.provenance == .storedOriginal
+        let isFresh = source.provenance == .stored
         self.init(
             description: description, record: source.record, body: body,
             provenance: isFresh ? provenance ?? source.provenance : source.provenance)

@@ -52,7 +52,7 @@ final class OriginalFetch: OriginReceiving {
     let body: PartialBody
 
     /// The file that it outgrew its buffer into, if any.
-    let place: SpillPlace
+    let place: SpillTarget
 
     /// How urgent it is: the highest priority of its callers.
     let urgency = FetchUrgency(.low, client: FetchContext.current.client)
@@ -78,7 +78,7 @@ final class OriginalFetch: OriginReceiving {
     ///   - rules: those of which a redirect's target may have one.
     ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
-        body: PartialBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
+        body: PartialBody, place: SpillTarget, decodable: Set<ImageFormat>, maxBytes: Int,
         token: PurgeToken, rules: OriginRules = .none,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {

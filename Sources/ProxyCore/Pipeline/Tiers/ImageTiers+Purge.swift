@@ -25,7 +25,7 @@ package struct PurgeCounts: Sendable, Hashable {
     package var memory = 0
     /// From disk.
     package var disk = 0
-    /// From the blacklist.
+    /// Remembered failures.
     package var failures = 0
     /// Whether there may be more of what was to be purged: links of tags were lost before.
     package var mayLackSome = false

@@ -20,7 +20,7 @@ struct OutputTarget: Sendable {
 }
 
 /// Remembers the file that a body outgrew its buffer into.
-final class SpillPlace: Sendable {
+final class SpillTarget: Sendable {
     private let target = Mutex<OutputTarget?>(nil)
 
     var value: OutputTarget? { target.withLock { $0 } }
@@ -32,9 +32,9 @@ extension ImageTiers {
     // MARK: - Places to write
 
     /// An empty body for a fetch: a buffer that spills into the disk tier, or into memory where that can't take it.
-    func newBody(keyText: String, keeping: Keeping) -> (body: PartialBody, place: SpillPlace) {
+    func newBody(keyText: String, keeping: Keeping) -> (body: PartialBody, place: SpillTarget) {
         let mayStore = originals.usesDisk && keeping.usesDisk
-        let place = SpillPlace()
+        let place = SpillTarget()
         let body = PartialBody { () throws(BodyError) in
             let target = try self.target(.original, keyText, mayStore: mayStore)
             place.set(target)
@@ -110,7 +110,7 @@ extension ImageTiers {
     ///   - receivedAt: when the head of the response was there.
     /// - Returns: where the bytes are now.
     func store(
-        _ content: PartialBody.Content, at place: SpillPlace, as record: SourceRecord,
+        _ content: PartialBody.Content, at place: SpillTarget, as record: SourceRecord,
         replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, keeping: Keeping,
         token: PurgeToken, now: Int64
     ) async -> Source.Stored {
@@ -176,7 +176,7 @@ extension ImageTiers {
     /// Stores a source's record as a 304 leaves it, unless something later has come meanwhile.
     ///
     /// - Parameter receivedAt: when the head of the 304 was there.
-    func save(
+    func saveIfLatest(
         _ record: SourceRecord, receivedAt: ContinuousClock.Instant, keeping: Keeping,
         token: PurgeToken
     ) async {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Bounds how many images are prefetched from their sources at the same time: a worker that is busy with one is not taken
 /// away when a client's job comes. First come, first served.
-package final class RenderPlaces: Sendable {
+package final class PrefetchSlots: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -17,7 +17,7 @@ package final class RenderPlaces: Sendable {
         state = Mutex(State(free: max(1, count)))
     }
 
-    /// Does some work in a place. Its caller's cancellation does not end the wait: those that have places are
+    /// Does some work in a slot. Its caller's cancellation does not end the wait: those that have slots are
     /// cancelled, too, where that matters.
     func with<Value: Sendable, Failure: Error>(
         _ work: () async throws(Failure) -> Value
