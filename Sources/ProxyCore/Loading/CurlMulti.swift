@@ -74,13 +74,18 @@ final class CurlMulti {
     }
 
     private func perform(_ events: [SocketWatch.Event]) {
-        // A response may grow without a call of `receive`, by what frames its body.
+        let hasTriedAddress = activity.takeHasTriedAddress()
         for event in events {
-            if let handle = set.handle(at: event), let id = running[handle] { transfers[id]?.noteActivity() }
+            guard let handle = set.handle(at: event), let id = running[handle], let transfer = transfers[id]
+            else { continue }
+            // A response may grow without a call of `receive`, by what frames its body.
+            transfer.noteActivity()
+            // It may be a refusal.
+            if transfer.clock?.isConnecting == true { activity.noteTriedAddress() }
         }
-        // After an address that fails at once, such as a refused one, libcurl waits for a timer before it tries the
-        // next, up to half of the time to connect. A call for all transfers makes it continue at once.
-        let isComplete = activity.takeHasTriedAddress() ? set.performAll() : set.perform(events)
+        // After an address that fails, libcurl waits for a timer before it tries the next, up to half of the time to
+        // connect. A call for all transfers makes it continue at once.
+        let isComplete = hasTriedAddress ? set.performAll() : set.perform(events)
         if !isComplete { breakOff() }
     }
 

@@ -3,7 +3,7 @@
 /// What the running hops have done since the loader's thread last looked, so that it looks at no others. Confined to
 /// that thread.
 final class TransferActivity {
-    /// Whether libcurl has tried an address of any hop, or was refused it.
+    /// Whether libcurl has tried an address of any hop, or was refused it, or may know what became of it.
     private(set) var hasTriedAddress = false
     private var active: [UInt64] = []
 
