@@ -58,6 +58,9 @@ final class SocketWatch {
             if descriptor == wakeUp {
                 var number: eventfd_t = 0
                 _ = unsafe eventfd_read(wakeUp, &number)
+            } else if handles[descriptor] == nil {
+                // Nothing would ever read it: it would end every wait.
+                _ = change(EPOLL_CTL_DEL, descriptor, 0)
             } else {
                 let readable = EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
                 ready.append(

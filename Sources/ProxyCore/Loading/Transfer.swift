@@ -147,7 +147,7 @@ final class Transfer {
         var bytesBefore: Int64 = -1
         /// Why the connection can't be used.
         var connectionFault: ConnectionFault?
-        /// Whether the loader's thread has been told to look at it.
+        /// Whether `activity` has it.
         var isActive = false
 
         init(_ configuration: FetchConfiguration) {

@@ -8,7 +8,7 @@ import Primitives
 package import Request
 package import Sharing
 
-/// What other nodes are told and answered.
+/// Purges for other nodes and from them, and answers to them.
 extension ImagePipeline {
     /// The tier that nodes share; nil without one.
     package var shared: SharedTier? { tiers.shared }
