@@ -35,7 +35,8 @@ struct CacheHandler: Sendable {
         guard let tiers = PurgedTiers(rawValue: query["tier"] ?? "all") else {
             throw AdminQuery.invalid("tier", "must be one of all, disk, memory")
         }
-        return try await purge(target(selector, query), in: tiers)
+        guard let target = try target(selector, query) else { return try await purgeSource(query, in: tiers) }
+        return try await purge(target, in: tiers)
     }
 
     /// `PURGE /img`: purges a source with all variants. A parameter of one variant is refused.
@@ -45,15 +46,22 @@ struct CacheHandler: Sendable {
             throw AdminQuery.invalid(
                 other, "PURGE takes url or url64 alone, and purges all variants of the source")
         }
+        return try await purgeSource(query, in: .all)
+    }
+
+    private func purgeSource(
+        _ query: AdminQuery, in tiers: PurgedTiers
+    ) async throws(AdminFailure) -> HTTPResponse {
         guard let source = try query.source(pipeline.buckets) else {
             throw .request(.missingParameter("url"))
         }
-        return try await purge(.source(source), in: .all)
+        return try await purge(.source(pipeline.key(of: source)), named: source, in: tiers)
     }
 
+    /// What a selector names; nil for a source's URL.
     private func target(
         _ selector: String, _ query: AdminQuery
-    ) throws(AdminFailure) -> PurgeTarget {
+    ) throws(AdminFailure) -> PurgeTarget? {
         let value = query[selector] ?? ""
         switch selector {
         case "key":
@@ -79,15 +87,12 @@ struct CacheHandler: Sendable {
             guard value == "1" else { throw AdminQuery.invalid("all", "must be 1") }
             return .everything
         default:
-            guard let source = try query.source(pipeline.buckets) else {
-                throw .request(.missingParameter("url"))
-            }
-            return .source(source)
+            return nil
         }
     }
 
     private func purge(
-        _ target: PurgeTarget, in tiers: PurgedTiers
+        _ target: PurgeTarget, named source: SourceURL? = nil, in tiers: PurgedTiers
     ) async throws(AdminFailure) -> HTTPResponse {
         do throws(DiskCacheError) {
             let purged = try await purged(target, in: tiers)
@@ -107,13 +112,13 @@ struct CacheHandler: Sendable {
                     ["peers"],
                     to: ["reached": .integer(peers.reached), "unreachable": .strings(peers.unreachable)])
             }
-            if case .source(let source) = target, source.normalized.hasSuffix("*"),
+            if let source, source.normalized.hasSuffix("*"),
                 counts.memory + counts.disk + counts.failures == 0
             {
                 object = object.setting(["hint"], to: .string(Self.noPrefix))
             }
             var response = AdminAnswer.json(object)
-            response.note = ExchangeNote(purged: target)
+            response.note = ExchangeNote(purged: target, source: source)
             return response
         } catch {
             throw .disk(error)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
 package import HTTPServer
 package import Observability
 package import Pipeline
@@ -82,9 +83,9 @@ package final class ExchangeNote: Sendable {
     }
 
     /// Records that an operator has purged this.
-    package init(purged target: PurgeTarget) {
+    /// - Parameter source: the source that was named by its URL.
+    package init(purged target: PurgeTarget, source: SourceURL?) {
         path = nil
-        let source: SourceURL? = if case .source(let source) = target { source } else { nil }
         content = Content(source: source, purge: target)
     }
 
@@ -144,7 +145,7 @@ extension PurgeTarget {
     /// The log's name of it; a source's URL is logged as `log.url` says.
     fileprivate var logged: String {
         switch self {
-        case .source, .sourceKey: "url"
+        case .source: "url"
         case .key(let key): "key:\(key)"
         case .tag(let tag): "tag:\(tag)"
         // The path may hold a secret.

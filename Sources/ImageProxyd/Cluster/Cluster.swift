@@ -98,7 +98,7 @@ final class Cluster: Sendable {
     /// Purges here, in the store, and at all other nodes.
     /// - Throws: why the disk tier could not do it; the others have done it all the same, as far as they could.
     func purge(_ target: PurgeTarget, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Purged {
-        let purge = begin(pipeline.sharedTarget(of: target))
+        let purge = begin(target)
         var result: Result<PurgeCounts, DiskCacheError>
         do throws(DiskCacheError) {
             result = .success(try await pipeline.purge(target))
@@ -114,7 +114,7 @@ final class Cluster: Sendable {
     }
 
     /// From now on this node uses nothing of the store from before the purge.
-    private func begin(_ target: SharedPurge.Target) -> SharedPurge {
+    private func begin(_ target: PurgeTarget) -> SharedPurge {
         if let tier { return tier.journal.begin(target) }
         let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
         _ = seen.note(purge)
@@ -137,7 +137,7 @@ final class Cluster: Sendable {
     /// Does a purge of another node here. What a tag hangs on only here may be elsewhere without it: its sources are purged
     /// everywhere.
     private func perform(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
-        let counts = try await pipeline.apply(purge)
+        let counts = try await pipeline.purge(purge.target)
         await spread(counts.sources)
     }
 

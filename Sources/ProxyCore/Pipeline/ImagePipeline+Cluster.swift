@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Cache
+import Cache
 import Bodies
 import Freshness
 import Imaging
@@ -12,18 +12,6 @@ package import Sharing
 extension ImagePipeline {
     /// The tier that nodes share; nil without one.
     package var shared: SharedTier? { tiers.shared }
-
-    /// What a purge is to other nodes.
-    package func sharedTarget(of target: PurgeTarget) -> SharedPurge.Target {
-        switch target {
-        case .source(let url): .source(key(of: url))
-        case .sourceKey(let key): .source(key)
-        case .key(let key): .key(key)
-        case .tag(let tag): .tag(tag)
-        case .prefix(let prefix): .prefix(prefix)
-        case .everything: .everything
-        }
-    }
 
     /// The image for `request` in the form for another node; nil for one that must not be shared.
     package func answerForNode(_ request: ImageRequest) async throws(PipelineError) -> HomeAnswer? {
@@ -40,17 +28,5 @@ extension ImagePipeline {
         }
         let (record, age) = image.record.forOthers(at: clock())
         return HomeAnswer(record: record, age: age, entry: PortableEntry(description, body: bytes))
-    }
-
-    /// Does here what another node was asked to purge.
-    @discardableResult
-    package func apply(_ purge: SharedPurge) async throws(DiskCacheError) -> PurgeCounts {
-        switch purge.target {
-        case .source(let key): try await self.purge(.sourceKey(key))
-        case .key(let key): try await self.purge(.key(key))
-        case .tag(let tag): try await self.purge(.tag(tag))
-        case .prefix(let prefix): try await self.purge(.prefix(prefix))
-        case .everything: try await self.purge(.everything)
-        }
     }
 }

@@ -8,22 +8,6 @@ package import Primitives
 import Request
 package import URLs
 
-/// What is to be purged.
-package enum PurgeTarget: Sendable {
-    /// A source with all its variants.
-    case source(SourceURL)
-    /// The same by its key.
-    case sourceKey(CacheKey)
-    /// One entry.
-    case key(CacheKey)
-    /// Every result under a tag.
-    case tag(String)
-    /// Every source whose normalized URL begins with this.
-    case prefix(String)
-    /// Everything.
-    case everything
-}
-
 /// What is cached of one source.
 package struct SourceListing: Sendable {
     /// What is known of it; nil when nothing is.
@@ -50,8 +34,7 @@ extension ImagePipeline {
     ) async throws(DiskCacheError) -> PurgeCounts {
         var counts: PurgeCounts
         switch target {
-        case .source(let url): return try await purge(.sourceKey(key(of: url)), in: which)
-        case .sourceKey(let source):
+        case .source(let source):
             detach { $1 == source }
             defer { detach { $1 == source } }
             counts = try await tiers.purge(source: source, in: which)
@@ -141,7 +124,8 @@ extension ImagePipeline {
         url.map { failures.clear(source: key(of: $0)) } ?? failures.clear()
     }
 
-    func key(of url: SourceURL) -> CacheKey {
+    /// The key of a source, in which the rule for its URL has a say.
+    package func key(of url: SourceURL) -> CacheKey {
         // Lost: that a rule refuses it; nothing is stored then.
         ImageRequest(source: url, plan: nil, rule: try? configuration.origins.rule(for: url)).sourceKey
     }

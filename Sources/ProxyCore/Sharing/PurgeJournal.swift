@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
 package import Primitives
 import Synchronization
 
@@ -67,7 +68,7 @@ package final class PurgeJournal: Sendable {
     // MARK: - Writing
 
     /// A purge of this node, now. It holds here from now on.
-    package func begin(_ target: SharedPurge.Target) -> SharedPurge {
+    package func begin(_ target: PurgeTarget) -> SharedPurge {
         let now = store.clock.now
         let purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
         state.withLock { state in

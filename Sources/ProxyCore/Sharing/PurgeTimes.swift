@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 import Primitives
 
 /// When what was purged last, by the store's clock: what was stored before is not used. Pure.
@@ -26,7 +27,7 @@ struct PurgeTimes: Sendable {
     var count: Int { times.count + prefixes.count }
 
     /// Notes a purge at a time, in seconds since 1970.
-    mutating func note(_ target: SharedPurge.Target, at time: Int64) {
+    mutating func note(_ target: PurgeTarget, at time: Int64) {
         switch target {
         case .source(let key), .key(let key): note(key, at: time)
         case .tag(let tag): note(Self.key(ofTag: tag), at: time)

@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Primitives
+package import Cache
+import Primitives
 
 /// One purge, as all nodes learn of it: an object of the journal, whose name says everything.
 package struct SharedPurge: Sendable, Hashable {
     /// What was purged.
-    package enum Target: Sendable, Hashable {
-        /// A source with all its pictures.
-        case source(CacheKey)
-        /// One picture, or an original.
-        case key(CacheKey)
-        /// Everything under a tag.
-        case tag(String)
-        /// Every source whose normalized URL begins with this.
-        case prefix(String)
-        /// Everything.
-        case everything
-    }
-
-    /// What was purged.
-    package var target: Target
+    package var target: PurgeTarget
     /// The node that was asked to.
     package var node: String
     /// When, in milliseconds since 1970 by the store's clock as that node knew it.
     package var milliseconds: Int64
 
     /// Combines the members. A prefix is shortened to what a name can contain: then more is purged, never less.
-    package init(_ target: Target, node: String, milliseconds: Int64) {
+    package init(_ target: PurgeTarget, node: String, milliseconds: Int64) {
         switch target {
         case .prefix(let text): self.target = .prefix(Self.shortened(text))
         default: self.target = target
@@ -65,14 +52,14 @@ package struct SharedPurge: Sendable, Hashable {
         (self.target, node, self.milliseconds) = (target, String(parts[1]), milliseconds)
     }
 
-    private static func target(_ code: Substring) -> Target? {
+    private static func target(_ code: Substring) -> PurgeTarget? {
         let rest = String(code.dropFirst())
         func text() -> String? { Base64.decodeURL(rest.utf8).flatMap { String(validOctets: $0[...]) } }
         switch code.first {
-        case "s": return CacheKey(rest).map(Target.source)
-        case "k": return CacheKey(rest).map(Target.key)
-        case "t": return text().map(Target.tag)
-        case "x": return text().map(Target.prefix)
+        case "s": return CacheKey(rest).map(PurgeTarget.source)
+        case "k": return CacheKey(rest).map(PurgeTarget.key)
+        case "t": return text().map(PurgeTarget.tag)
+        case "x": return text().map(PurgeTarget.prefix)
         case "a": return rest.isEmpty ? .everything : nil
         default: return nil
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 package import Primitives
 
 /// What a node does for the tier beside requests: it learns of purges, and deletes what is past its age.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 import TestSupport
 import Testing
 
@@ -195,7 +196,7 @@ struct SharedTierNodeTests {
         let key = ClusterKey([UInt8](repeating: UInt8(ascii: "k"), count: 40))
         _ = try await node.get(node.target("/a.jpg", small))
         let now = SystemTime.seconds()
-        func target(_ target: SharedPurge.Target, at time: Int64) -> String {
+        func target(_ target: PurgeTarget, at time: Int64) -> String {
             "/cluster/purge?purge=" + SharedPurge(target, node: "other", milliseconds: time * 1_000).name
         }
         func post(_ target: String, signature: String? = nil) async throws -> RawHTTPClient.Answer {

@@ -123,7 +123,7 @@ struct ImprovementTests {
         _ = try await askTwice(fixture)
         await renderer.gate.arrival()
 
-        _ = try await fixture.pipeline.purge(.source(fixture.request("/a.jpg").source))
+        _ = try await fixture.pipeline.purge(.source(fixture.request("/a.jpg").sourceKey))
         renderer.gate.open()
 
         #expect(await outcome(fixture) == .outdated)

@@ -118,7 +118,7 @@ struct OvertakenTests {
         let slow = Task { try await fixture.get("/a.jpg") }
         await fixture.origin.waitForRequests("/a.jpg")
 
-        _ = try await fixture.pipeline.purge(.source(try fixture.request("/a.jpg").source))
+        _ = try await fixture.pipeline.purge(.source(try fixture.request("/a.jpg").sourceKey))
         _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
         gate.open()
         _ = await slow.result

@@ -57,7 +57,7 @@ struct PurgeWindowTests {
         _ = try await fixture.get("/a.jpg", plan) { $0.waitsForStore = true }
         fixture.forgetMemory()
 
-        let target = PurgeTarget.source(request.source)
+        let target = PurgeTarget.source(request.sourceKey)
         try await purge(everything ? .everything : target, of: request) {
             let hit = try await fixture.get("/a.jpg", plan)
             #expect(hit.provenance == .disk)
@@ -76,7 +76,7 @@ struct PurgeWindowTests {
         fixture.forgetMemory()
 
         let making = Mutex<Task<ImageResponse, any Error>?>(nil)
-        try await purge(.source(request.source), of: request) {
+        try await purge(.source(request.sourceKey), of: request) {
             making.withLock { $0 = Task { try await fixture.get("/a.jpg", Self.resize) } }
             await renderer.gate.arrival()
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Cache
 import Testing
 
 @testable import Primitives
@@ -12,10 +13,10 @@ struct PurgeTimesTests {
     @Test(
         "A purge's name says everything, and is read back",
         arguments: [
-            SharedPurge.Target.source(CacheKey(high: 1, low: .max)), .key(CacheKey(high: 0, low: 0)),
+            PurgeTarget.source(CacheKey(high: 1, low: .max)), .key(CacheKey(high: 0, low: 0)),
             .tag("a-b_c:1.2"), .tag(""), .prefix("https://example.org/ä/"), .everything,
         ])
-    func names(target: SharedPurge.Target) throws {
+    func names(target: PurgeTarget) throws {
         let purge = SharedPurge(target, node: "9f", milliseconds: 1_800_000_000_123)
 
         #expect(SharedPurge(name: purge.name) == purge)

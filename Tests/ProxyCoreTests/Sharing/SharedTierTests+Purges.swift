@@ -25,10 +25,10 @@ extension SharedTierTests {
     @Test(
         "What was fetched before a purge is not used, also where it is uploaded after it",
         arguments: [
-            SharedPurge.Target.source(SharingFixture.subject.source), .key(SharingFixture.subject.source),
+            PurgeTarget.source(SharingFixture.subject.source), .key(SharingFixture.subject.source),
             .prefix("http://o/"), .tag("red"), .everything,
         ])
-    func purged(target: SharedPurge.Target) async throws {
+    func purged(target: PurgeTarget) async throws {
         let fixture = try Fixture(skew: 50_000)
         await fixture.read()
         let early = fixture.record()
