@@ -15,7 +15,7 @@ struct PictureOptions: ParsableArguments {
     @Option(help: "A preset of the settings.")
     var preset: String?
 
-    @Option(help: "The format to write: jpeg, png, webp, avif, gif, tiff.")
+    @Option(help: "The format to write: \(WritableFormat.choices.joined(separator: ", ")).")
     var format: String?
 
     @Option(help: "The quality, 1 to 100.")

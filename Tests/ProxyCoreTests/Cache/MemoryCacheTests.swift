@@ -87,7 +87,7 @@ struct MemoryCacheTests {
 
         #expect(!isIn && cache.entry(for: key("large")) == nil)
         #expect(cache.entry(for: key("small")) != nil)
-        #expect(cache.statistics.refusals == 1)
+        #expect(cache.statistics.entries == 1)
     }
 
     @Test("An entry above the maximum size still replaces an older one")

@@ -1,44 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-/// An event of the disk tier for the operator, reported once each time that it begins.
-package enum DiskEvent: Sendable, Equatable {
-    /// The disk is full: the oldest entries are removed, and what does not fit is served and not stored.
-    case full
-    /// Nothing can be stored, for this reason.
-    case failing(DiskCacheError)
-    /// Storing works again.
-    case working
-    /// The index could not be used or was missing: it is rebuilt from the files, the old one set aside.
-    case indexReplaced
-    /// The folder was missing or replaced: the tier starts anew in what is there now.
-    case folderReplaced
-
-    /// Whether an operator has to do something.
-    package var isAlarm: Bool {
-        switch self {
-        case .full, .failing, .folderReplaced, .indexReplaced: true
-        case .working: false
-        }
-    }
-}
-
-extension DiskEvent: CustomStringConvertible {
-    /// One line for the log.
-    package var description: String {
-        switch self {
-        case .full:
-            "disk cache: the disk is full; the oldest entries are removed, what does not fit is served and not stored"
-        case .failing(let error):
-            "disk cache: can't store (\(error)); pictures are served from memory and the origin"
-        case .working: "disk cache: stores again"
-        case .indexReplaced: "disk cache: no index that can be used; it is being rebuilt from the files"
-        case .folderReplaced: "disk cache: the folder was replaced; starting anew with the files in it"
-        }
-    }
-}
-
 /// Whether the disk tier can store, and what to report to an operator: one event a change, however many
 /// stores fail.
 ///
@@ -97,47 +58,4 @@ struct DiskHealth: Sendable {
     mutating func freedSpace(_ bytes: Int64, at now: Int64) {
         (needsSpace, unused, lastFreed) = (false, max(0, bytes / 2), now)
     }
-}
-
-/// Watches stores, and reports events. Safe from any thread.
-final class DiskMonitor: Sendable {
-    private let health = Mutex(DiskHealth())
-    private let clock: @Sendable () -> Int64
-    /// Reports an event, on the thread that detected it.
-    let report: @Sendable (DiskEvent) -> Void
-
-    init(clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void) {
-        self.clock = clock
-        self.report = report
-    }
-
-    /// Records a store that failed.
-    func failed(with error: DiskCacheError) {
-        if let event = health.withLock({ $0.failed(with: error, at: clock()) }) { report(event) }
-    }
-
-    /// Records bytes that were stored.
-    func stored(_ bytes: Int64) {
-        if let event = health.withLock({ $0.stored(bytes, at: clock()) }) { report(event) }
-    }
-
-    /// Records that entries were removed for space.
-    func freedSpace(_ bytes: Int64) { health.withLock { $0.freedSpace(bytes, at: clock()) } }
-
-    /// Has folder and index examined: the folder may not be the one that was opened, or the index may be gone.
-    func requestRecovery() { health.withLock { $0.mustRecover = true } }
-
-    /// Whether folder and index need recovery, which is then tried.
-    func takeRecovery() -> Bool {
-        health.withLock { health in
-            defer { health.mustRecover = false }
-            return health.mustRecover
-        }
-    }
-
-    /// Whether entries are to be removed now.
-    var needsSpace: Bool { health.withLock(\.needsSpace) }
-
-    /// Whether the writer has something to do about the tier's health.
-    var needsWriter: Bool { health.withLock { $0.needsSpace || $0.mustRecover } }
 }

@@ -44,7 +44,7 @@ final class DiskParts: Sendable {
     private let otherBytes = Atomic<Int64>(0)
     /// Why the tier is off and stores and finds nothing; nil while it works.
     private let reason = Mutex<DiskCacheError?>(nil)
-    private let hasNoFolder = Atomic(false)
+    private let isSwitchedOff = Atomic(false)
 
     /// Opens everything in the folder.
     ///
@@ -125,7 +125,7 @@ final class DiskParts: Sendable {
     var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
 
     /// Hot path: whether the tier is off.
-    var isOff: Bool { hasNoFolder.load(ordering: .acquiring) }
+    var isOff: Bool { isSwitchedOff.load(ordering: .acquiring) }
 
     /// Throws why the tier is off, if it is.
     func requireOn() throws(DiskCacheError) {
@@ -135,11 +135,11 @@ final class DiskParts: Sendable {
     /// Turns the tier off, because it has no writable folder.
     func switchOff(because error: DiskCacheError) {
         reason.withLock { $0 = error }
-        hasNoFolder.store(true, ordering: .releasing)
+        isSwitchedOff.store(true, ordering: .releasing)
     }
 
     /// Turns the tier on again.
-    func switchOn() { hasNoFolder.store(false, ordering: .releasing) }
+    func switchOn() { isSwitchedOff.store(false, ordering: .releasing) }
 
     // MARK: - Failures
 

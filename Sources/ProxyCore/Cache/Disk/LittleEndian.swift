@@ -77,19 +77,3 @@ struct LittleEndianReader {
         return bytes[place..<place + count]
     }
 }
-
-/// CRC32C, which detects bytes that changed on the disk.
-enum Checksum {
-    /// The checksum of `bytes`, continuing from that of what came before them (0 to begin).
-    static func crc32c(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
-        unsafe linux_crc32c(checksum, bytes.baseAddress, bytes.count)
-    }
-
-    /// The checksum of `bytes`.
-    static func crc32c(_ bytes: some Collection<UInt8>) -> UInt32 {
-        let whole = bytes.withContiguousStorageIfAvailable { buffer in
-            unsafe crc32c(UnsafeRawBufferPointer(buffer))
-        }
-        return whole ?? crc32c(Array(bytes))
-    }
-}

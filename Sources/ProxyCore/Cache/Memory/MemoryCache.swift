@@ -26,8 +26,6 @@ package final class MemoryCache: Sendable {
         package var hits = 0
         /// Look-ups that found none.
         package var misses = 0
-        /// Entries that were not accepted.
-        package var refusals = 0
         /// Entries that were removed, by reason.
         package var evictions: [EvictionReason: Int] = [:]
     }
@@ -246,13 +244,12 @@ package final class MemoryCache: Sendable {
             let part = shard.state.withLock { shard in
                 Statistics(
                     entries: shard.count, bytes: shard.bytes, hits: shard.hits, misses: shard.misses,
-                    refusals: shard.refusals, evictions: shard.evictions)
+                    evictions: shard.evictions)
             }
             sum.entries += part.entries
             sum.bytes += part.bytes
             sum.hits += part.hits
             sum.misses += part.misses
-            sum.refusals += part.refusals
             sum.evictions.merge(part.evictions, uniquingKeysWith: +)
         }
         return sum

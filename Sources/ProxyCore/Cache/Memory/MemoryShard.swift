@@ -25,8 +25,6 @@ struct MemoryShard: Sendable {
     private(set) var hits = 0
     /// Look-ups that found none.
     private(set) var misses = 0
-    /// Entries that were not accepted, because they were too large or would have evicted too much.
-    private(set) var refusals = 0
     /// Entries that were removed, by reason.
     private(set) var evictions: [EvictionReason: Int] = [:]
 
@@ -77,12 +75,10 @@ struct MemoryShard: Sendable {
         var leaving: [MemoryEntry] = []
         if let old = remove(key, because: .replaced) { leaving.append(old) }
         guard entry.cost <= bounds.maxEntryBytes else {
-            refusals += 1
             return leaving + [entry]
         }
         freeSpace(for: entry.cost, &leaving)
         guard ring.cost + entry.cost <= bounds.maxBytes, ring.count < bounds.maxEntries else {
-            refusals += 1
             return leaving + [entry]
         }
         if let old = ring.insert(entry, for: key, cost: entry.cost) { leaving.append(old) }

@@ -40,26 +40,21 @@ struct LatestRecords: Sendable {
         case unknown
     }
 
-    private var items: [CacheKey: Item] = [:]
-    private var order: [(key: CacheKey, number: UInt64)] = []
-    /// The last event that was dropped for lack of space.
-    private var forgotten: UInt64 = 0
+    private var items = EventTable<Item>()
 
     /// Stores a record in place of an earlier one; false, and nothing changed, if a later one has come since
     /// `number`.
     mutating func replace(with item: Item, since number: UInt64, capacity: Int) -> Bool {
         let key = item.record.key
         if let known = items[key], known.number > number, item.isOlder(than: known) { return false }
-        items[key] = item
-        order.append((key, item.number))
-        if order.count > capacity { forgetHalf() }
+        items.set(item, for: key, at: item.number, capacity: capacity)
         return true
     }
 
     /// What has come of a source since an event.
     func change(of source: CacheKey, since number: UInt64) -> Change {
         if let item = items[source] { return item.number > number ? .record(item.record) : .none }
-        return forgotten > number ? .unknown : .none
+        return items.lastDropped > number ? .unknown : .none
     }
 
     /// Whether this is the latest record of its source, except for equal ones.
@@ -74,17 +69,8 @@ struct LatestRecords: Sendable {
     }
 
     /// Removes what has been purged.
-    mutating func forget(_ key: CacheKey) { items[key] = nil }
+    mutating func forget(_ key: CacheKey) { items.remove(key) }
 
     /// Removes everything, because it has been purged.
-    mutating func forgetAll() { (items, order) = ([:], []) }
-
-    private mutating func forgetHalf() {
-        let old = order.prefix(order.count / 2)
-        for (key, number) in old {
-            forgotten = number
-            if items[key]?.number == number { items[key] = nil }
-        }
-        order.removeFirst(old.count)
-    }
+    mutating func forgetAll() { items.removeAll() }
 }

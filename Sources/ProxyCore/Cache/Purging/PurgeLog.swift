@@ -16,15 +16,18 @@ package final class PurgeLog: Sendable {
     private struct State {
         /// Events so far: purges and claims.
         var count: UInt64 = 0
-        /// Work that began before this is void.
-        var floor: UInt64 = 0
-        var purges: [CacheKey: UInt64] = [:]
-        var order: [(key: CacheKey, number: UInt64)] = []
+        /// The number of the last purge of everything.
+        var lastOfAll: UInt64 = 0
+        /// The number of the last purge of each key.
+        var purges = EventTable<UInt64>()
         var latest = LatestRecords()
         /// Keys that are being purged, with the number of their purges; bounded by those.
         var underWay: [CacheKey: Int] = [:]
         /// Purges of everything, or of a prefix, that are in progress.
         var sweeps = 0
+
+        /// Work that began before this is void.
+        var floor: UInt64 { max(lastOfAll, purges.lastDropped) }
 
         func isBeingPurged(_ key: CacheKey) -> Bool { !underWay.isEmpty && underWay[key] != nil }
     }
@@ -89,25 +92,14 @@ package final class PurgeLog: Sendable {
     private func void(_ key: CacheKey, _ state: inout State) {
         state.count += 1
         state.latest.forget(key)
-        state.purges[key] = state.count
-        state.order.append((key, state.count))
-        if state.order.count > capacity { Self.forgetHalf(&state) }
+        state.purges.set(state.count, for: key, at: state.count, capacity: capacity)
     }
 
     private static func voidAll(_ state: inout State) {
         state.count += 1
-        state.floor = state.count
-        (state.purges, state.order) = ([:], [])
+        state.lastOfAll = state.count
+        state.purges.removeAll()
         state.latest.forgetAll()
-    }
-
-    private static func forgetHalf(_ state: inout State) {
-        let old = state.order.prefix(state.order.count / 2)
-        for (key, number) in old {
-            state.floor = number
-            if state.purges[key] == number { state.purges[key] = nil }
-        }
-        state.order.removeFirst(old.count)
     }
 
     fileprivate func isValid(_ token: PurgeToken, forBody: Bool = false) -> Bool {

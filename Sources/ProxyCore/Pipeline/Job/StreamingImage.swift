@@ -7,14 +7,6 @@ import Observability
 import Primitives
 import Request
 
-/// What a request for an image leads to.
-package enum ImageAnswer: Sendable {
-    /// The whole image.
-    case whole(ImageResponse)
-    /// An image whose bytes go out while they are received from its origin.
-    case streaming(StreamingImage)
-}
-
 /// An untransformed image that can be sent while it is received: what is known of it by then.
 package struct StreamingImage: Sendable {
     /// What a client can receive in this way.

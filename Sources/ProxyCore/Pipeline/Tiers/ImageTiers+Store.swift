@@ -9,16 +9,6 @@ import Loading
 import Request
 import Synchronization
 
-/// Where a body is written: a staged file of the disk tier, or anonymous memory that vanishes with its last user.
-struct OutputTarget: Sendable {
-    let file: OwnedDescriptor
-    let offset: Int64
-    /// Present when the disk tier may store it.
-    let staged: StagedEntry?
-
-    var place: FilePlace { FilePlace(file: file, offset: offset) }
-}
-
 /// Remembers the file that a body outgrew its buffer into.
 final class SpillTarget: Sendable {
     private let target = Mutex<OutputTarget?>(nil)
