@@ -138,7 +138,7 @@ extension ImagePipeline {
         let places = results.map { (request.resultKey, $0, request.resultKeyText) }
         for (key, kind, text) in places + [(request.sourceKey, .original, request.sourceKeyText)] {
             // Lost: why it can't be read; the request would meet that as a miss, and count it.
-            guard let hit = try? await tiers.disk.peek(key, kind: kind, keyText: text) else { continue }
+            guard let hit = try? await tiers.disk.findOnReader(key, kind, text, .whole) else { continue }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
         return found

@@ -57,7 +57,9 @@ extension ImagePipeline {
     /// Nil where that does not suffice.
     package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
         guard let (key, kind, text) = tiers.place(of: request) else { return nil }
-        return await tiers.disk.findBlocking(key, kind, text).flatMap { freshAnswer($0, to: request) }
+        // Lost: an error, which the slow path meets again.
+        let hit = try? await tiers.disk.findOnReader(key, kind, text, .blocking)
+        return hit.flatMap { freshAnswer($0, to: request) }
     }
 
     /// The answer from a hit, if its own record says that it is fresh; counted.

@@ -37,7 +37,7 @@ struct DiskRecordTests {
     /// The hit whose record is known from memory and its file; the same whether it may block or not.
     private func answer(_ disk: DiskCache, _ name: String = "a") async -> DiskHit? {
         let cached = disk.findCached(name)
-        let read = await disk.findBlocking(key(name), .result, name)
+        let read = try? await disk.findOnReader(key(name), .result, name, .blocking)
         #expect(read?.record == cached?.record && read?.description == cached?.description)
         #expect(
             read?.checksum == cached?.checksum
@@ -56,11 +56,11 @@ struct DiskRecordTests {
             #expect(throws: DiskCacheError.wouldBlock) { try disk.find(ask, .result, "a", .cached()) }
         }
         let hits = disk.statistics.hits
-        let hit = try #require(await disk.findBlocking(ask, .result, "a"))
+        let hit = try #require(try await disk.findOnReader(ask, .result, "a", .blocking))
         #expect(try hit.body.readAll() == body && hit.record?.responseTime == WallTime(seconds: 1_000_000))
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
-        #expect(await disk.findBlocking(ask, .result, "b") == nil)
+        #expect(try await disk.findOnReader(ask, .result, "b", .blocking) == nil)
         await disk.close()
     }
 

@@ -36,9 +36,11 @@ package struct DiskLookUpMode: Sendable {
         DiskLookUpMode(fromMemory: true, asFile: asFile)
     }
     /// The same, on a thread that may wait for the disk.
-    static let blocking = DiskLookUpMode()
+    package static let blocking = DiskLookUpMode()
     /// Everything there is.
-    static let whole = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
+    package static let whole = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
+    /// Of that, what is in memory.
+    static let wholeInMemory = DiskLookUpMode(fromMemory: true, asFile: true, inReadOnlyFolders: true)
 }
 
 /// The one way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is
@@ -63,16 +65,12 @@ extension DiskCache {
     package func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
-        var mode = DiskLookUpMode.whole
-        mode.fromMemory = true
         let hit: DiskHit?
         do throws(DiskCacheError) {
-            hit = try find(key, kind, keyText, mode)
+            hit = try find(key, kind, keyText, .wholeInMemory)
         } catch {
             // The blocking read meets any other error again.
-            hit = try await onReader { () throws(DiskCacheError) in
-                try self.find(key, kind, keyText, .whole)
-            }
+            hit = try await findOnReader(key, kind, keyText, .whole)
         }
         if let hit { countHit(hit) } else { countMiss(kind) }
         return hit
@@ -98,20 +96,12 @@ extension DiskCache {
         return nil
     }
 
-    /// The same with waiting for the disk, on a reader's thread; nil after an error, which the slow path meets
-    /// again.
-    package func findBlocking(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> DiskHit? {
-        try? await readers.run { () throws(DiskCacheError) in
-            try self.find(key, kind, keyText, .blocking)
-        }
-    }
-
-    /// The same in all folders, for an operator or an upload: neither counted nor noted as a use.
-    package func peek(
-        _ key: CacheKey, kind: EntryKind, keyText: String
+    /// The same on a thread that may wait for the disk; neither counted nor noted as a use.
+    package func findOnReader(
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
     ) async throws(DiskCacheError) -> DiskHit? {
         guard mayContain(key, kind: kind) else { return nil }
-        return try await onReader { () throws(DiskCacheError) in try self.find(key, kind, keyText, .whole) }
+        return try await onReader { () throws(DiskCacheError) in try self.find(key, kind, keyText, mode) }
     }
 
     /// Runs a read on a reader's thread, and counts a failure.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSQLite
 import Primitives
 import Synchronization
 
@@ -74,7 +73,6 @@ final class DiskIndex: Sendable {
     /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
         detach()
-        _ = Self.usesOwnMemory
         let pool = try translating { try makePool() }
         let isNew = try translating {
             try pool.write { db in
@@ -113,14 +111,6 @@ final class DiskIndex: Sendable {
             try folder.rename(Self.fileName + suffix, to: Self.fileName + ".broken" + suffix)
         }
     }
-
-    /// Makes SQLite keep the WAL's index in the process's memory instead of a mapped file: a mapped file that
-    /// is truncated ends the process by SIGBUS, and a full disk has no space for one. Locks are then held
-    /// while the database is open, which fits: the folder has one daemon.
-    private static let usesOwnMemory: Bool = {
-        let system = unsafe sqlite3_vfs_find("unix-excl")
-        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
-    }()
 
     private func makePool() throws -> SQLitePool {
         let journalSize = configuration.journalSize
@@ -246,13 +236,10 @@ final class DiskIndex: Sendable {
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
         guard let error = error as? SQLiteError else { return .index("\(error)") }
-        switch error.primaryCode {
-        case SQLITE_FULL: return .full
-        case SQLITE_CORRUPT, SQLITE_NOTADB: return .brokenIndex(error.description)
-        // All statements fit the tables: an error means that the schema was altered.
-        case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .brokenIndex(error.description)
-        case SQLITE_IOERR where error.code == SHIM_IOERR_SHORT_READ: return .brokenIndex(error.description)
-        default: return .index(error.description)
+        switch error.kind {
+        case .full: return .full
+        case .damaged: return .brokenIndex(error.description)
+        case .other: return .index(error.description)
         }
     }
 }

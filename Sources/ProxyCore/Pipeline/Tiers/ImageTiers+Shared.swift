@@ -47,7 +47,7 @@ extension ImageTiers {
         }
         for kind in EntryKind.results {
             // Lost: why it can't be read; it is then not uploaded.
-            guard let hit = try? await disk.peek(subject.result, kind: kind, keyText: subject.resultText),
+            guard let hit = try? await disk.findOnReader(subject.result, kind, subject.resultText, .whole),
                 !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
                 record.contentHash == hit.description.sourceHash
             else { continue }
@@ -64,7 +64,7 @@ extension ImageTiers {
             return await content(description, entry.body, entry.record)
         }
         // Lost: as above.
-        guard let hit = try? await disk.peek(subject.source, kind: .original, keyText: subject.sourceText),
+        guard let hit = try? await disk.findOnReader(subject.source, .original, subject.sourceText, .whole),
             !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
             record.contentHash == hit.description.contentHash
         else { return nil }

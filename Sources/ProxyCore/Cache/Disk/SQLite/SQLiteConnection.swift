@@ -11,8 +11,17 @@ import CSQLite
     private var database: OpaquePointer?
     private var statements: [String: OpaquePointer] = unsafe [:]
 
+    /// Makes SQLite keep the WAL's index in the process's memory instead of a mapped file: a mapped file that
+    /// is truncated ends the process by SIGBUS, and a full disk has no space for one. Locks are then held
+    /// while the database is open, which fits: the folder has one daemon.
+    private static let usesOwnMemory: Bool = {
+        let system = unsafe sqlite3_vfs_find("unix-excl")
+        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
+    }()
+
     /// Opens a database, and creates one if `canWrite` is set and the file is missing or empty.
     init(path: String, canWrite: Bool) throws(SQLiteError) {
+        _ = Self.usesOwnMemory
         let access = canWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         // Without SQLite's own lock: see above.
         let code = unsafe sqlite3_open_v2(path, &database, access | SQLITE_OPEN_NOMUTEX, nil)
