@@ -54,6 +54,9 @@ package struct SourceRecord: Sendable, Hashable {
     package var reuseFields: [HeaderField] = []
     /// The digest of the URL that redirects led to, whose validators these are; nil where there were none.
     package var finalURL: CacheKey?
+    /// Whether it is the short form in an entry's file, without entity tag and `reuseFields`: it answers requests, and is
+    /// neither saved, nor uploaded, nor confirmed by a 304.
+    package var isPartial = false
 
     /// Directives of a stored response that outlive it.
     package struct Directives: OptionSet, Sendable, Hashable {

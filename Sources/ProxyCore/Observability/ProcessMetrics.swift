@@ -6,7 +6,7 @@ import Primitives
 
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
 ///
-/// Without those of workers. Nothing outside /proc/self is read: the unit's `ProcSubset=pid` hides the rest.
+/// Without those of workers. Nothing outside /proc/self is read: a unit with `ProcSubset=pid` hides the rest.
 package struct ProcessMetrics: Sendable {
     /// The facts of /proc/self/stat and the other files, in the units of the metrics.
     struct Facts: Sendable, Equatable {

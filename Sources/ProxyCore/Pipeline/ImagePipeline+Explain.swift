@@ -141,6 +141,9 @@ extension ImagePipeline {
             guard let hit = try? await tiers.disk.findOnReader(key, kind, text, .whole) else { continue }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
+        if let record, let half = await ImageJob(self, request).explainedIntermediate(of: record) {
+            add(.disk, half.description, Int64(half.body.count))
+        }
         return found
     }
 
@@ -157,7 +160,8 @@ extension ImagePipeline {
             return .stored(result.tier)
         }
         if facts.running.image { return .joined }
-        guard facts.stored.contains(where: { $0.description.kind == .original && $0.isCurrent }) else {
+        let bases: [EntryKind] = [.original, .intermediate]
+        guard facts.stored.contains(where: { bases.contains($0.description.kind) && $0.isCurrent }) else {
             return asked(job, facts)
         }
         return facts.failures.result.map { .failed($0.error) } ?? .rendered

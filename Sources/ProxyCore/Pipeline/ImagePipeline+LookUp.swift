@@ -65,10 +65,12 @@ extension ImagePipeline {
     /// The answer from a hit, if its own record says that it is fresh; counted.
     private func freshAnswer(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
         let now = clock()
-        guard let record = hit.record, serves(hit.description, record, request, at: now),
+        guard var record = hit.record, serves(hit.description, record, request, at: now),
             freshness.reuse(of: record, at: now, for: .none) == .fresh
         else { return nil }
         tiers.disk.countHit(hit)
+        // The file of a result has the text of the result alone.
+        record.keyText = request.sourceKeyText
         var response = ImageResponse(
             description: hit.description, record: record, body: hit.body, provenance: .disk)
         response.description.name(request.resultKey, request.resultKeyText)

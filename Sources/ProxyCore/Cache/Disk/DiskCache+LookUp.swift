@@ -168,7 +168,7 @@ extension DiskCache {
         let opened = try EntryFile(file)
         if !mode.asFile, opened.status.size < Self.copiedLength {
             let length = max(0, Int(opened.status.size))
-            return copy(try file.read(length, at: 0, fromMemory: mode.fromMemory, once: true), keyText)
+            return copy(try file.read(length, at: 0, fromMemory: mode.fromMemory), keyText)
         }
         guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
             try isSound(entry, opened, fromMemory: mode.fromMemory)

@@ -58,7 +58,7 @@ extension DiskCache {
         }
         let saved = savesRecord ? record : nil
         try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await readers.run { () throws(DiskCacheError) in
+            let entry = try await onStoringReader { () throws(DiskCacheError) in
                 try self.parts.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
@@ -93,15 +93,22 @@ extension DiskCache {
         }
     }
 
-    /// Does what stores a body, and keeps the record that was saved with it in memory; a failure is counted.
+    /// Does what stores a body, and keeps the record that was saved with it in memory.
     private func storing(
         _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
         _ store: () async throws(DiskCacheError) -> Void
     ) async throws(DiskCacheError) {
-        do throws(DiskCacheError) {
-            guard fits(byteCount) else { throw .tooLarge }
-            try await store()
-            if let saved, !records.save(saved, token) { throw .purged }
+        guard fits(byteCount) else { throw .tooLarge }
+        try await store()
+        if let saved, !records.save(saved, token) { throw .purged }
+    }
+
+    /// Runs a part of a store on a reader's thread, and counts a failure, as the writer does with its part.
+    private func onStoringReader<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
+    ) async throws(DiskCacheError) -> Value {
+        do {
+            return try await readers.run(work)
         } catch {
             failed(with: error)
             throw error
@@ -135,7 +142,6 @@ extension DiskCache {
             completion: { [buffer, weak self] result in
                 buffer.remove(ticket)
                 guard case .failure(let error) = result, let self else { return }
-                failed(with: error)
                 if error != .purged { saveSoon(record, token) }
             }, isDeferred: true)
         guard let refusal = writer.submit(job) else { return true }
@@ -178,17 +184,8 @@ extension DiskCache {
     ///   stored.
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
     package func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
-        do {
-            return try await secureInPlace(description)
-        } catch {
-            failed(with: error)
-            throw error
-        }
-    }
-
-    private func secureInPlace(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
-        let found = try await readers.run { () throws(DiskCacheError) -> DiskHit? in
+        let found = try await onStoringReader { () throws(DiskCacheError) -> DiskHit? in
             guard let hit = try self.find(key, kind, text, .whole),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body

@@ -140,12 +140,13 @@ struct DiskEntry: Equatable {
         self.bodyOffset = bodyOffset
     }
 
-    /// The source's record, if the file has one of this generation: without entity tag, fields for a 304 and, of a result, the
-    /// source's text.
+    /// The source's record, if the file has one of this generation; partial, and that of a result lacks the source's text.
     func record(of generation: UInt32) -> SourceRecord? {
         guard generation != 0, StoredRecord.generation(of: recordBytes) == generation else { return nil }
         let text = description.kind == .original ? description.keyText : ""
-        return StoredRecord(recordBytes, key: description.sourceKey, keyText: text)?.record
+        var record = StoredRecord(recordBytes, key: description.sourceKey, keyText: text)?.record
+        record?.isPartial = true
+        return record
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> DiskEntry? {

@@ -158,7 +158,7 @@ final class DiskIndex: Sendable {
         CREATE INDEX tagByAge ON tag (seenAt);
         CREATE TABLE state (
             id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, trustedSince INTEGER NOT NULL,
-            knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 0);
+            knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 1);
         """
 
     private func create(_ db: SQLiteConnection) throws {
@@ -185,8 +185,14 @@ final class DiskIndex: Sendable {
         try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
     }
 
-    /// Records that links of tags may be lost.
-    func noteLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 1") }
+    /// Leaves files without rows to the next start, which scans the folder: a purge meanwhile does not find them, so a
+    /// generation begins in which their own records do not count.
+    func abandonFiles() throws(DiskCacheError) {
+        try changeState("knowsAllFiles = 0, generation = generation + 1")
+    }
+
+    /// Records that no links of tags are lost, as there are no entries.
+    func noteNoLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 0") }
 
     /// Begins a generation after an end that may have lost commits: every record is stale from now on.
     func trustNothingEarlier() throws(DiskCacheError) {

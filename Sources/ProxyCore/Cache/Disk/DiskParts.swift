@@ -93,8 +93,8 @@ final class DiskParts: Sendable {
 
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
-        // The tags of the existing entries were in another index.
-        if index.isNew, folder.hasEntries { try index.noteLostLinks() }
+        // The tags of existing entries were in another index.
+        if index.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.trustNothingEarlier() }
         // A process that ends before it has scanned all leaves the rest to the next start.

@@ -263,9 +263,12 @@ extension DiskWriter {
     private func unlink(_ entries: [EntryID]) {
         for id in entries {
             parts.entries.remove(id)
-            // Lost: why the file can't be removed; it is correct and can be read, but only the next commit
-            // removes it.
-            _ = try? parts.folder.unlink(id)
+            do {
+                _ = try parts.folder.unlink(id)
+            } catch {
+                // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
+                try? parts.index.abandonFiles()
+            }
         }
     }
 

@@ -186,7 +186,7 @@ extension DiskWriter {
         try apply(changes)
         if let givenUp {
             parts.monitor.failed(with: givenUp)
-            try parts.index.setKnowsAllFiles(false)
+            try parts.index.abandonFiles()
         }
         parts.counters.evicted(removed.count, because: reason)
         sweep?.removed += removed.count

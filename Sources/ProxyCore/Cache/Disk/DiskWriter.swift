@@ -99,12 +99,14 @@ final class DiskWriter: @unchecked Sendable {
     // MARK: - From any thread
 
     /// Runs a job and returns how many entries or records it concerned.
-    /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong.
+    /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong; a failure is counted.
     @discardableResult
     func perform(_ work: @escaping WriteJob.Work) async throws(DiskCacheError) -> Int {
         let result: Result<Int, DiskCacheError> = await withCheckedContinuation { continuation in
             let job = WriteJob(work: work) { continuation.resume(returning: $0) }
-            if let refusal = submit(job) { continuation.resume(returning: .failure(refusal)) }
+            guard let refusal = submit(job) else { return }
+            parts.failed(with: refusal)
+            continuation.resume(returning: .failure(refusal))
         }
         return try result.get()
     }

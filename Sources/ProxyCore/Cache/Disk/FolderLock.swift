@@ -13,6 +13,8 @@ import Primitives
 final class FolderLock: Sendable {
     private static let fileName = "lock"
     private static let bootPath = "/proc/sys/kernel/random/boot_id"
+    /// Stands for the id of a boot where the system hides it: whether the machine stopped is not known then.
+    private static let unknownBoot = Array("unknown".utf8)
     private static let maxContent = 64
     private static let blank = UInt8(ascii: " ")
     /// Time between two tries, in microseconds.
@@ -24,15 +26,20 @@ final class FolderLock: Sendable {
     let wasLeft: Bool
 
     private let file: OwnedDescriptor
+    private let boot: [UInt8]
 
     /// Locks the folder; blocks for at most `lockTimeout`, while another daemon finishes.
+    /// - Parameter bootPath: the file that has the id of the machine's present boot.
     /// - Throws: `locked` if it does not.
-    init(folder: DiskFolder, lockTimeout: TimeSpan) throws(DiskCacheError) {
+    init(
+        folder: DiskFolder, lockTimeout: TimeSpan, bootPath: String = FolderLock.bootPath
+    ) throws(DiskCacheError) {
+        boot = Self.boot(bootPath)
         file = try folder.openOwn(Self.fileName)
         try Self.lock(file, lockTimeout: lockTimeout, path: folder.path)
         let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
         wasLeft = last.contains { $0 != Self.blank }
-        wasCutOff = wasLeft && last != Self.read(Self.bootPath)
+        wasCutOff = wasLeft && (last != boot || boot == Self.unknownBoot)
     }
 
     /// A lock on nothing, for a folder that is not writable, until `become`.
@@ -40,12 +47,12 @@ final class FolderLock: Sendable {
         let descriptor = unsafe linux_memfd_create("lock")
         guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
         file = OwnedDescriptor(owning: descriptor)
+        boot = Self.boot(Self.bootPath)
         (wasCutOff, wasLeft) = (false, false)
     }
 
     /// Declares that the folder is in use; before that, the next start sees what this one saw.
     func markInUse() throws(DiskCacheError) {
-        let boot = Self.read(Self.bootPath)
         try file.write(boot, at: 0)
         guard ftruncate(file.raw, off_t(boot.count)) == 0 else {
             throw DiskCacheError("ftruncate", code: errno)
@@ -60,9 +67,9 @@ final class FolderLock: Sendable {
 
     /// Declares that the folder is in order, and releases it for another daemon.
     func release() {
-        // Lost: a failure; it leaves the boot's id there, and costs the next boot a needless scan of the
-        // folder.
-        try? file.write([UInt8](repeating: Self.blank, count: Self.read(Self.bootPath).count), at: 0)
+        // Lost: a failure; it leaves the boot's id there, and costs the next start a needless scan of the folder and, after
+        // a reboot, a confirmation of each source.
+        try? file.write([UInt8](repeating: Self.blank, count: boot.count), at: 0)
         _ = linux_flock(file.raw, LOCK_UN)
     }
 
@@ -78,8 +85,9 @@ final class FolderLock: Sendable {
         }
     }
 
-    private static func read(_ path: String) -> [UInt8] {
-        // Lost: why the boot has no id; the folder is then never scanned because of a power loss.
-        (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
+    private static func boot(_ path: String) -> [UInt8] {
+        // Lost: why its id can't be read.
+        let id = (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
+        return id.isEmpty ? unknownBoot : id
     }
 }

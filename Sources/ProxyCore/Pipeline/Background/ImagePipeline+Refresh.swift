@@ -53,7 +53,8 @@ extension ImagePipeline {
         request.delivery.priority = .low
         var job = ImageJob(self, request)
         do throws(PipelineError) {
-            let source = try await job.fetch(validating: mayConfirm(record, for: request) ? record : nil)
+            let isUsable = request.accepts(record) && job.mayConfirm(record)
+            let source = try await job.fetch(validating: isUsable ? record : nil)
             // A result that nothing may keep is made when a client asks for it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
                 job.refreshed = source
@@ -65,10 +66,5 @@ extension ImagePipeline {
             configuration.refreshFailed(request.source, error)
             return false
         }
-    }
-
-    /// Whether a 304 would leave something to serve.
-    private func mayConfirm(_ record: SourceRecord, for request: ImageRequest) -> Bool {
-        tiers.mayHold(request) && request.accepts(record)
     }
 }

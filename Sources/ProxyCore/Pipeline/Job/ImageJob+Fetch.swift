@@ -19,7 +19,13 @@ extension ImageJob {
     /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the same
     /// content stays valid. A 404 or 410 deletes the copies. Once the head forbids sharing, later requests start their own
     /// fetch; those that have joined share it.
-    func fetch(validating record: SourceRecord? = nil) async throws(PipelineError) -> Source {
+    ///
+    /// - Parameters:
+    ///   - record: what a 304 would confirm; nil for an unconditional request.
+    ///   - isRepeated: whether a joined fetch was refused because of the client that began it.
+    func fetch(
+        validating record: SourceRecord? = nil, isRepeated: Bool = false
+    ) async throws(PipelineError) -> Source {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
         if !isPrivate, !client.retryFailed,
@@ -33,8 +39,8 @@ extension ImageJob {
             (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
         let fetch = subscription.progress
-        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, registered] in
-            fetches.detach(fetchKey)
+        fetch.unshareable.whenSet { [weak subscription, tasks = pipeline.tasks, registered] in
+            subscription?.detach()
             if let registered { tasks.detach(registered) }
         }
         stream?.follow(fetch)
@@ -62,7 +68,9 @@ extension ImageJob {
             return source
         } catch {
             if error.wasForwarded { noteForwarding() }
-            throw error
+            // Another client's fetch was refused because of that client.
+            guard !subscription.isLeader, error.isOfItsClient, !isRepeated else { throw error }
+            return try await self.fetch(validating: record, isRepeated: true)
         }
     }
 
@@ -102,17 +110,14 @@ extension ImageJob {
             question.url.origin, for: FetchContext.current.client, at: now.seconds)
         let start = ContinuousClock.now
         let received: Source?
-        var summary = LoadSummary()
+        var (summary, took) = (LoadSummary(), 0)
         do throws(LoadError) {
             if request.source.isUpload {
                 try fetch.receive(head: Upload.head(at: now, isKept: !isPrivate))
             } else {
                 summary = try await pipeline.loader.load(question, into: fetch)
             }
-            failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
-            metrics.count(
-                summary, isNotModified: fetch.received.head?.status == 304, took: start.microsecondsUntilNow)
-            part?.end(summary, status: fetch.received.head?.status, of: question.url)
+            took = start.microsecondsUntilNow
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
@@ -126,6 +131,9 @@ extension ImageJob {
                 under: fetch.token)
             throw failure
         }
+        failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
+        metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
+        part?.end(summary, status: fetch.received.head?.status, of: question.url)
         if !isPrivate { failures.forget(source: request.sourceKey) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = start.microsecondsUntilNow

@@ -175,10 +175,27 @@ extension ImageJob {
         let key = intermediateKey(source.record)
         // Lost: that it can't be opened now; the original may be in memory.
         guard let half = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
-        let original = Rendition.SourceFacts(
-            format: source.record.format, width: half.description.width, height: half.description.height,
-            frames: 1, hasAlpha: half.description.format.row.supportsAlpha)
+        let original = half.description.original(of: source.record)
         return rule.serves(plan, of: original) ? (half, original) : nil
+    }
+
+    /// Whether the intermediate of a source's content may be here, and one is of use for the request.
+    func mayHoldIntermediate(of record: SourceRecord) -> Bool {
+        guard let plan = request.plan, pipeline.configuration.intermediates.admits(plan) else { return false }
+        return tiers.disk.mayContain(intermediateKey(record).key, kind: .intermediate)
+    }
+
+    /// The stored intermediate that the request would be made from; nil where there is none. Counts nothing.
+    func explainedIntermediate(of record: SourceRecord) async -> DiskHit? {
+        guard let plan = request.plan, mayHoldIntermediate(of: record) else { return nil }
+        let key = intermediateKey(record)
+        // Lost: why it can't be read; the request would use the original.
+        guard let hit = try? await tiers.disk.findOnReader(key.key, .intermediate, key.text, .whole) else {
+            return nil
+        }
+        let serves = pipeline.configuration.intermediates.serves(
+            plan, of: hit.description.original(of: record))
+        return serves ? hit : nil
     }
 
     /// Names the intermediate of a source's present content.
@@ -237,5 +254,14 @@ struct IntermediateKey {
             \(request.sourceKeyText)
             """
         key = CacheKey(canonicalText: text)
+    }
+}
+
+extension EntryDescription {
+    /// The facts about the original of an intermediate, which has its width and height.
+    fileprivate func original(of record: SourceRecord) -> Rendition.SourceFacts {
+        Rendition.SourceFacts(
+            format: record.format, width: width, height: height, frames: 1,
+            hasAlpha: format.row.supportsAlpha)
     }
 }

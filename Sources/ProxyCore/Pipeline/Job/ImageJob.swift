@@ -236,9 +236,8 @@ struct ImageJob: Sendable {
         _ record: SourceRecord, isShared: Bool
     ) async throws(PipelineError) -> Source {
         // Validators are worth sending only when a 304 would leave something to serve.
-        guard isShared || tiers.mayHold(request) else { return try await fetch() }
-        let isRemembered =
-            !client.retryFailed && failures.failure(ofSourceOf: request, at: now.seconds) != nil
+        guard isShared || mayConfirm(record) else { return try await fetch() }
+        let isRemembered = !client.retryFailed && failures.explained(request, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStream.fetch(validating: client.noCache ? nil : record)
@@ -255,6 +254,11 @@ struct ImageJob: Sendable {
         }
     }
 
+    /// Whether a 304 would leave something to serve, as far as is known without reading the disk.
+    func mayConfirm(_ record: SourceRecord) -> Bool {
+        tiers.mayHold(request) || mayHoldIntermediate(of: record)
+    }
+
     // MARK: - Stored result
 
     /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
@@ -268,7 +272,8 @@ struct ImageJob: Sendable {
             return try await derivedRendition(of: source, by: plan)
         }
         offerUse(found.description, of: source.record)
-        let tier: ImageResponse.Provenance = found.hit == nil ? .memory : .disk
+        let isOnDisk = found.hit != nil || found.entry?.isOnDisk == true
+        let tier: ImageResponse.Provenance = isOnDisk ? .disk : .memory
         var response = ImageResponse(of: source, found.description, found.body, provenance: tier)
         response.description.name(request.resultKey, request.resultKeyText)
         response.isStored = true

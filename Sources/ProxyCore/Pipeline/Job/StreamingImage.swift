@@ -51,8 +51,11 @@ extension ImageJob {
         if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
             await subscription.result.wait(atMost: Self.smallImagePatience)
         }
-        guard let image = streamingImage(from: fetch, subscription) else { return nil }
-        return image.length != nil || support == .anyLength ? image : nil
+        guard let image = streamingImage(from: fetch, subscription),
+            image.length != nil || support == .anyLength
+        else { return nil }
+        if image.isCollapsed { metrics.coalescedRequests.increment(.transform) }
+        return image
     }
 
     /// The size in bytes up to which an image is answered as a whole if it is complete within `smallImagePatience`.
@@ -79,7 +82,6 @@ extension ImageJob {
             !record.directives.forbidStoring && keeping != .nothing && fetch.token.isValid
             && tiers.originals != .none
         if client.noStore { record.directives.insert(.noStore) }
-        if !subscription.isLeader { metrics.coalescedRequests.increment(.transform) }
         return StreamingImage(
             record: record, contentHash: content?.hash, originStatus: head.status,
             body: StreamingBody(fetch, subscription, length: length), length: length, isStored: isStored,

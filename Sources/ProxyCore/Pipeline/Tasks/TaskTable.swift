@@ -82,6 +82,9 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
         /// The task's result: to be awaited in as many tasks as share the subscription; it may be observed beyond its end.
         var result: Promise<Result<Output, Failure>> { task.result }
 
+        /// Keeps later callers from joining this task.
+        func detach() { table.detach(task, key) }
+
         fileprivate init(table: TaskTable, key: Key, task: SharedTask, isLeader: Bool) {
             (self.table, self.key, self.task, self.isLeader) = (table, key, task, isLeader)
         }

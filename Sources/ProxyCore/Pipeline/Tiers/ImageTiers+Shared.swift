@@ -42,7 +42,7 @@ extension ImageTiers {
 
     /// A picture, and the record of its source, as they are here now; nil if they are not.
     func content(of subject: SharedSubject) async -> SharedUpload.Content? {
-        if let entry = peek(subject.result), entry.description.kind.isResult {
+        if let entry = peek(subject.result), entry.description.kind.isResult, !entry.record.isPartial {
             return await content(entry.description, entry.body, entry.record)
         }
         for kind in EntryKind.results {
@@ -58,7 +58,9 @@ extension ImageTiers {
 
     /// An original, and its record, as they are here now; nil if they are not.
     func originalContent(of subject: SharedSubject) async -> SharedUpload.Content? {
-        if let entry = peek(subject.source) ?? peek(subject.result), entry.description.kind == .original {
+        if let entry = peek(subject.source) ?? peek(subject.result), entry.description.kind == .original,
+            !entry.record.isPartial
+        {
             var description = entry.description
             description.name(subject.source, subject.sourceText)
             return await content(description, entry.body, entry.record)

@@ -118,7 +118,7 @@ package final class ImageTiers: Sendable {
     }
 
     private func recordBesideIndex(for request: ImageRequest) async -> SourceRecord? {
-        if let entry = peek(request.resultKey) { return entry.record }
+        if let record = recordInMemory(for: request) { return record }
         return await disk.readOnlyRecord(
             source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
             resultText: request.resultKeyText)
@@ -128,7 +128,14 @@ package final class ImageTiers: Sendable {
     ///
     /// Does not suspend, so that no task can end between this and the fetch. A record that has just been saved is in memory.
     func recordAgain(for request: ImageRequest) -> SourceRecord? {
-        disk.recentRecord(for: request.sourceKey) ?? peek(request.resultKey)?.record
+        disk.recentRecord(for: request.sourceKey) ?? recordInMemory(for: request)
+    }
+
+    private func recordInMemory(for request: ImageRequest) -> SourceRecord? {
+        guard var record = peek(request.resultKey)?.record else { return nil }
+        // Without a validator the origin answers with the whole source: a 304 repeats less than a partial record lacks.
+        if record.isPartial { record.lastModified = nil }
+        return record
     }
 
     /// The same for a client, counted, where it can be used: an untransformed image that no tier holds can't be served,
