@@ -147,4 +147,25 @@ struct DiskCacheCrashTests {
         #expect(try await lookUp(disk, "a") == newer)
         await disk.close()
     }
+
+    @Test("Where the system hides the boot's id, a folder that was left in use counts as cut off by a stop")
+    func hiddenBoot() throws {
+        let place = try DiskFolder(path: folder.path + "/cache")
+        func lock() throws -> FolderLock {
+            try FolderLock(folder: place, lockTimeout: .seconds(0), bootPath: folder.path + "/none")
+        }
+
+        do {
+            let first = try lock()
+            try first.markInUse()
+            #expect(!first.wasLeft && !first.wasCutOff)
+        }
+        do {
+            let afterKill = try lock()
+            #expect(afterKill.wasLeft && afterKill.wasCutOff)
+            afterKill.release()
+        }
+        let afterRelease = try lock()
+        #expect(!afterRelease.wasLeft && !afterRelease.wasCutOff)
+    }
 }

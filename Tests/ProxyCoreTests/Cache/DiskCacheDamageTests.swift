@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import Cache
 
 @Suite("Disk tier: damage")
@@ -316,5 +317,24 @@ struct DiskCacheDamageTests {
             try database.execute(sql)
             database.close()
         }
+    }
+
+    @Test("A file of which the kernel has but a part in memory is read with waiting, and stays")
+    func partlyInMemory() async throws {
+        let disk = try openDisk(folder, clock)
+        let body = bytes(13_000)
+        try await disk.store(describe("a", body: body), body: body)
+        let path = try #require(folder.entryFiles.first)
+        let file = OwnedDescriptor(owning: Glibc.open(folder.path + "/" + path, O_RDONLY))
+        #expect(fsync(file.raw) == 0)
+        // Its last pages leave the page cache.
+        #expect(posix_fadvise(file.raw, 8_192, 8_192, CInt(POSIX_FADV_DONTNEED)) == 0)
+
+        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
+        let hit = try await disk.findOnReader(key("a"), .result, "a", .blocking)
+
+        #expect(try hit?.body.readAll() == body)
+        #expect(disk.statistics.corrupt == 0)
+        await disk.close()
     }
 }

@@ -226,4 +226,29 @@ struct IntermediateTests {
         #expect(try #require(upright.meanDistance(to: expected.picture)) < 2)
         #expect(upright.height > upright.width)
     }
+
+    @Test(
+        "A stale source whose original is gone is confirmed, or replaced in an error, by way of its intermediate"
+    )
+    func staleWithoutOriginal() async throws {
+        let fixture = try fixture()
+        let confirmed = OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.fields)
+        fixture.origin.route("/a.jpg", confirmed)
+        _ = try await kinds(fixture, ["resize:200x&format=webp", "resize:150x&format=webp"])
+        let disk = fixture.pipeline.tiers.disk
+        #expect(try await disk.remove(fixture.request("/a.jpg").sourceKey, kind: .original))
+        fixture.forgetMemory()
+
+        fixture.clock.advance(by: 700)
+        let explained = await fixture.pipeline.explain(
+            try fixture.request("/a.jpg", "transform=resize:100x&format=webp"))
+        let made = try await fixture.get("/a.jpg", "transform=resize:100x&format=webp")
+        #expect(made.description.kind == .derived && made.provenance == .revalidated(.stale))
+        #expect(explained.stored.map(\.description.kind) == [.intermediate])
+
+        fixture.origin.route("/a.jpg", .status(503))
+        fixture.clock.advance(by: 700)
+        let replaced = try await fixture.get("/a.jpg", "transform=resize:90x&format=webp")
+        #expect(replaced.description.kind == .derived && replaced.provenance.isStale)
+    }
 }

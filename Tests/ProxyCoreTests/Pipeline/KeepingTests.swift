@@ -12,6 +12,7 @@ import Testing
 @testable import Pipeline
 @testable import Primitives
 @testable import Request
+@testable import Sharing
 
 @Suite("What is requested, answered and stored")
 struct KeepingTests {
@@ -208,5 +209,26 @@ struct KeepingTests {
 
         #expect(!voided.isStored)
         #expect(try await fixture.get("/slow.jpg").isStored)
+    }
+
+    @Test("What is uploaded of a kept file has the source's whole record, not the short one of the file")
+    func wholeRecord() async throws {
+        let fixture = try PipelineFixture(results: .disk)
+        fixture.origin.route(
+            "/a.jpg", OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.fresh))
+        let tiers = fixture.pipeline.tiers
+        let request = try fixture.request("/a.jpg", Self.resize)
+        _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
+        fixture.forgetMemory()
+        tiers.disk.records.removeAll()
+        // Until all records are known, the file's own is not believed.
+        while !tiers.disk.statistics.isComplete { await Task.yield() }
+
+        for _ in 0..<2 { _ = fixture.pipeline.lookUpCached(request) }
+        let kept = try #require(tiers.peek(request.resultKey))
+        #expect(kept.record.isPartial && kept.record.keyText == request.sourceKeyText)
+
+        let record = try #require(await tiers.content(of: SharedSubject(request))?.record)
+        #expect(!record.isPartial && record.entityTag == "\"1\"" && record.keyText == request.sourceKeyText)
     }
 }

@@ -47,13 +47,15 @@ final class PipelineFixture: Sendable {
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
         improve: ImproveConfiguration = ImproveConfiguration(),
-        renderer: any ImageRendering = InProcessRenderer(), tagLinks: Int = 1_000
+        renderer: any ImageRendering = InProcessRenderer(), tagLinks: Int = 1_000,
+        results: CacheConfiguration.StorePolicy = .all
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
         var cache = CacheConfiguration()
         cache.memory.maxBytes = .mebibytes(64)
         cache.disk.limits.maxTagLinks = tagLinks
+        cache.results = results
         let disk = try DiskCache(directory: folder.path, configuration: cache.disk, lockTimeout: .seconds(1))
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.0/8"]

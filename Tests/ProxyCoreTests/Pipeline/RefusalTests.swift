@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Freshness
+@testable import Observability
 @testable import Pipeline
 @testable import Primitives
 
@@ -137,5 +138,15 @@ struct RefusalTests {
             try await fixture.get("/good.jpg").bytes
         }
         #expect(bytes == Fixtures.photo)
+    }
+
+    @Test("A fetch whose short body turns out to be no picture counts once")
+    func counted() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Array("no picture".utf8)))
+
+        await #expect(throws: PipelineError.self) { try await fixture.get("/a.jpg") }
+
+        #expect(Metric.Fetch.allCases.reduce(0) { $0 + fixture.metrics.fetches.value($1) } == 1)
     }
 }
