@@ -53,16 +53,12 @@ final class MetricsHandler: RequestHandling {
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 
     private static let notFound = ResponseMapping.problem(
-        ProblemDocument(
-            status: 404, code: "not_found", title: "There is nothing at this path",
-            detail: "here are /metrics, /healthz, /readyz and /docs/"),
+        .notFound.explained("here are /metrics, /healthz, /readyz and /docs/"),
         context: ExchangeContext(.other))
 
     private static let methodNotAllowed: HTTPResponse = {
         var response = ResponseMapping.problem(
-            ProblemDocument(
-                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are GET and HEAD"), context: ExchangeContext(.other))
+            .methodNotAllowed.explained("allowed are GET and HEAD"), context: ExchangeContext(.other))
         response.fields.append(.allow, text: "GET, HEAD")
         return response
     }()

@@ -24,32 +24,42 @@ public enum RequestError: Error, Sendable, Hashable, CaseIterable {
     case versionNotSupported
 
     /// The status code of the answer.
-    public var status: UInt16 {
-        switch self {
-        case .malformed, .missingHost, .unencodedTarget: 400
-        case .bodyTooLarge: 413
-        case .targetTooLong: 414
-        case .unknownExpectation: 417
-        case .misdirected: 421
-        case .headTooLarge: 431
-        case .notImplemented: 501
-        case .versionNotSupported: 505
+    public var status: UInt16 { row.status }
+
+    /// What the client or the operator can change, where the status does not say it.
+    func detail(within limits: RequestLimits = RequestLimits()) -> String? { row.detail?(limits) }
+
+    private struct Row {
+        let status: UInt16
+        let detail: ((RequestLimits) -> String)?
+
+        init(_ status: UInt16, _ detail: ((RequestLimits) -> String)? = nil) {
+            (self.status, self.detail) = (status, detail)
         }
     }
 
-    /// What the client or the operator can change, where the status does not say it.
-    func detail(within limits: RequestLimits = RequestLimits()) -> String? {
+    private var row: Row {
         switch self {
+        case .malformed: Row(400)
+        case .missingHost: Row(400) { _ in "a request of HTTP/1.1 needs the field Host" }
         case .unencodedTarget:
-            "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
-        case .missingHost: "a request of HTTP/1.1 needs the field Host"
+            Row(400) { _ in
+                "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
+            }
         case .bodyTooLarge:
-            "the body may have at most \(limits.contentBytes) bytes (http.maxBodyBytes), and \(limits.extensionBytes) of chunk extensions"
+            Row(413) {
+                "the body may have at most \($0.contentBytes) bytes (http.maxBodyBytes), and \($0.extensionBytes) of chunk extensions"
+            }
         case .targetTooLong:
-            "the request target may have at most \(limits.targetBytes) bytes (http.maxTargetBytes)"
+            Row(414) { "the request target may have at most \($0.targetBytes) bytes (http.maxTargetBytes)" }
+        case .unknownExpectation: Row(417)
+        case .misdirected: Row(421)
         case .headTooLarge:
-            "the head may have at most \(limits.headBytes) bytes (http.maxHeaderBytes), and \(limits.fieldLines) fields"
-        case .malformed, .unknownExpectation, .misdirected, .notImplemented, .versionNotSupported: nil
+            Row(431) {
+                "the head may have at most \($0.headBytes) bytes (http.maxHeaderBytes), and \($0.fieldLines) fields"
+            }
+        case .notImplemented: Row(501)
+        case .versionNotSupported: Row(505)
         }
     }
 }

@@ -65,23 +65,17 @@ struct AdminAccess: Sendable {
     }
 
     private static let unauthorized: HTTPResponse = {
-        var response = ResponseMapping.problem(
-            ProblemDocument(status: 401, code: "unauthorized", title: "The admin token is missing or wrong"),
-            context: ExchangeContext(.admin))
+        var response = ResponseMapping.problem(.unauthorized, context: ExchangeContext(.admin))
         response.fields.append(.wwwAuthenticate, text: #"Bearer realm="imageproxyd""#)
         return response
     }()
 
     private static let otherSite = ResponseMapping.problem(
-        ProblemDocument(
-            status: 403, code: "other_site", title: "A page of another site sent this request",
-            detail: "Sec-Fetch-Site or Origin names another site; only pages of this listener may do that"),
+        .otherSite.explained(
+            "Sec-Fetch-Site or Origin names another site; only pages of this listener may do that"),
         context: ExchangeContext(.admin))
 
-    private static let wrongHost = ResponseMapping.problem(
-        ProblemDocument(
-            status: 403, code: "host_forbidden", title: "The admin listener must be requested by its address"),
-        context: ExchangeContext(.admin))
+    private static let wrongHost = ResponseMapping.problem(.wrongHost, context: ExchangeContext(.admin))
 }
 
 extension FieldName {

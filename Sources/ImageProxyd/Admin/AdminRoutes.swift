@@ -205,9 +205,7 @@ struct AdminRoutes {
     private static let allowed = "GET, HEAD, POST, DELETE, PURGE, OPTIONS"
 
     private static let notFound = ResponseMapping.problem(
-        ProblemDocument(
-            status: 404, code: "not_found", title: "There is nothing at this path",
-            detail: "here are " + Path.allCases.map(\.rawValue).joined(separator: ", ")),
+        .notFound.explained("here are " + Path.allCases.map(\.rawValue).joined(separator: ", ")),
         context: ExchangeContext(.admin))
 
     /// The methods that are allowed at a path (RFC 9110 §9.3.7).
@@ -220,10 +218,7 @@ struct AdminRoutes {
 
     private static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
         var response = ResponseMapping.problem(
-            ProblemDocument(
-                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are \(allowed)"),
-            context: ExchangeContext(.admin))
+            .methodNotAllowed.explained("allowed are \(allowed)"), context: ExchangeContext(.admin))
         response.fields.append(.allow, text: allowed)
         return response
     }
@@ -246,35 +241,20 @@ enum AdminFailure: Error {
 
     /// As a problem document.
     var response: HTTPResponse {
-        let context = ExchangeContext(.admin)
+        if case .prefetch(let failure) = self { return failure.response }
+        return ResponseMapping.problem(document, context: ExchangeContext(.admin))
+    }
+
+    private var document: ProblemDocument {
         switch self {
         case .nothingToPurge:
-            var document = ProblemDocument(PipelineError(.missingParameter("url")))
-            document.detail = "one of url, url64, key, tag, prefix and all=1 is required"
-            return ResponseMapping.problem(document, context: context)
-        case .request(let error):
-            return ResponseMapping.problem(ProblemDocument(PipelineError(error)), context: context)
-        case .noKey:
-            return ResponseMapping.problem(
-                ProblemDocument(
-                    status: 409, code: "no_key", title: "There is no key to sign with",
-                    detail: "security.keys names the keys' files"),
-                context: context)
-        case .disk(let error):
-            return ResponseMapping.problem(
-                ProblemDocument(
-                    status: 503, code: "cache_failed", title: "The disk tier could not do it",
-                    detail: "\(error)"),
-                context: context)
-        case .prefetch(let failure): return failure.response
-        case .tooManyStreams:
-            return ResponseMapping.problem(
-                ProblemDocument(
-                    status: 503, code: "too_many_streams", title: "No further stream of events can be opened",
-                    detail:
-                        "at most \(EventStreams.maxStreams) are open at a time, and none while the daemon ends"
-                ),
-                context: context)
+            ProblemDocument(PipelineError(.missingParameter("url"))).explained(
+                "one of url, url64, key, tag, prefix and all=1 is required")
+        case .request(let error): ProblemDocument(PipelineError(error))
+        case .noKey: .noKey.explained("security.keys names the keys' files")
+        case .disk(let error): .cacheFailed.explained("\(error)")
+        case .prefetch(let failure): failure.document
+        case .tooManyStreams: .tooManyStreams.explained(EventStreams.bound)
         }
     }
 }

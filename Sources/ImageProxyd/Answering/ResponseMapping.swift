@@ -163,20 +163,14 @@ package struct ResponseMapping: Sendable {
             response.fields.append(.contentRange, .contentRange(range, of: length))
             response.body = body.part(range)
         case .unsatisfiable:
-            response = Self.problem(
-                ProblemDocument(
-                    status: 416, code: "range_not_satisfiable", title: "The image has no such bytes"),
-                context: ExchangeContext(route))
+            response = Self.problem(.rangeNotSatisfiable, context: ExchangeContext(route))
             response.fields.append(.contentRange, .contentRange(unsatisfiedOf: length))
         }
     }
 
     /// 412: the representation does not satisfy the request's conditions (RFC 9110 §15.5.13).
     static func failedPrecondition(_ context: ExchangeContext) -> HTTPResponse {
-        problem(
-            ProblemDocument(
-                status: 412, code: "precondition_failed", title: "What is here is not what the request means"),
-            context: context)
+        problem(.preconditionFailed, context: context)
     }
 
     /// The answer to a request in our form whose formats were not negotiated.

@@ -12,6 +12,8 @@ import Synchronization
 final class EventStreams: Sendable {
     /// The maximum number of streams at once: half of the admin listener's connections.
     static let maxStreams = 32
+    /// That, for a client.
+    static let bound = "at most \(maxStreams) are open at a time, and none while the daemon ends"
     /// The time between two questions to a topic.
     static let interval = Duration.seconds(1)
     /// The number of intervals without an event after which a comment is sent: well below the server's timeout for the

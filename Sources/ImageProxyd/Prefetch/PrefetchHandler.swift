@@ -135,46 +135,28 @@ extension PrefetchFailure {
     /// The document alone.
     var document: ProblemDocument {
         switch self {
-        case .invalid(let reason):
-            ProblemDocument(
-                status: 400, code: "invalid_content", title: "The content can't be used", detail: reason)
+        case .invalid(let reason): .invalidContent.explained(reason)
         case .tooLarge:
-            ProblemDocument(
-                status: 413, code: "content_too_large", title: "The content is too long",
-                detail: "at most \(PrefetchBody.maxBytes) bytes at a time: send the first sources with "
+            .contentTooLarge.explained(
+                "at most \(PrefetchBody.maxBytes) bytes at a time: send the first sources with "
                     + #""more": true, and the others with POST /prefetch/TOKEN"#)
         case .request(let error): ProblemDocument(PipelineError(error))
         case .refused(.tooLarge):
-            ProblemDocument(
-                status: 413, code: "content_too_large", title: "The sources are more than may wait",
-                detail:
-                    "each counts as its bytes and 128 more, and prefetch.queueBytes is the bound: send fewer at a "
+            .contentTooLarge.explained(
+                "each source counts as its bytes and 128 more, and prefetch.queueBytes is the bound: send fewer at a "
                     + #"time, with "more": true"#)
         case .refused(.full):
-            ProblemDocument(
-                status: 503, code: "queue_full", title: "Too much waits to be prefetched already",
-                detail: "prefetch.queueBytes is the bound: send the same again in a moment")
+            ProblemDocument(PipelineError.queueFull).explained(
+                "prefetch.queueBytes is the bound: send the same again in a moment")
         case .refused(.tooManyOrders):
-            ProblemDocument(
-                status: 503, code: "queue_full", title: "Too many prefetch orders wait already",
-                detail: "prefetch.maxOrders is the bound: send the same again when some have ended")
+            ProblemDocument(PipelineError.queueFull).explained(
+                "prefetch.maxOrders is the bound: send the same again when some orders have ended")
         case .refused(.closed):
-            ProblemDocument(
-                status: 409, code: "order_closed", title: "The prefetch order takes no further sources",
-                detail: "only one that was sent with \"more\": true does, within 60 seconds each time")
-        case .unknown:
-            ProblemDocument(
-                status: 404, code: "no_such_order", title: "There is no such prefetch order, or no longer",
-                detail: "GET /prefetch lists those that are known")
-        case .tooManyStreams:
-            ProblemDocument(
-                status: 503, code: "too_many_streams", title: "No further stream of events can be opened",
-                detail:
-                    "at most \(EventStreams.maxStreams) are open at a time, and none while the daemon ends")
-        case .stopped:
-            ProblemDocument(
-                status: 503, code: "shutting_down", title: "The daemon ends",
-                detail: "it takes prefetch orders again once it has started")
+            .orderClosed.explained(
+                "only one that was sent with \"more\": true does, within 60 seconds each time")
+        case .unknown: .noSuchOrder.explained("GET /prefetch lists those that are known")
+        case .tooManyStreams: .tooManyStreams.explained(EventStreams.bound)
+        case .stopped: .shuttingDown.explained("it takes prefetch orders again once it has started")
         }
     }
 }

@@ -163,9 +163,8 @@ final class Routes: Sendable {
     private static let allowed = "GET, HEAD, OPTIONS"
 
     private static func notFound(_ request: HTTPRequest, _ route: Metric.Route = .other) -> HTTPResponse {
-        let document = ProblemDocument(
-            status: 404, code: "not_found", title: "There is nothing at this path",
-            detail: route == .metrics
+        let document = ProblemDocument.notFound.explained(
+            route == .metrics
                 ? "/metrics is on the admin listener (admin.listen) and on metrics.listen; metrics.public says when it is here"
                 : AdminRoutes.has(request.target.prefix { $0 != "?" })
                     ? "this is on the admin listener (admin.listen): imageproxyd help lists the commands that ask it"
@@ -181,9 +180,7 @@ final class Routes: Sendable {
         _ context: ExchangeContext, _ allowed: String, _ hint: String
     ) -> HTTPResponse {
         var response = ResponseMapping.problem(
-            ProblemDocument(
-                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are \(allowed); \(hint)"), context: context)
+            .methodNotAllowed.explained("allowed are \(allowed); \(hint)"), context: context)
         response.fields.append(.allow, text: allowed)
         return response
     }

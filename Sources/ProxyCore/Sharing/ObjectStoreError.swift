@@ -21,36 +21,39 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The tier leaves the store alone for a while, after failures in a row.
     case breakerOpen
 
-    package var description: String {
-        switch self {
-        case .timedOut: "the store did not answer in time"
-        case .failed(let text): text
-        case .refused(let status, let code): "the store answered \(status)\(code.isEmpty ? "" : " " + code)"
-        case .noKeys(let text): text
-        case .tooSlow: "the store did not send all of an object in time"
-        case .tooLarge: "an object is longer than any that is used"
-        case .overloaded: "too many bytes of other objects are in memory"
-        case .cancelled: "the client that waited has left"
-        case .breakerOpen: "the store is left alone for a while after several failures"
-        }
-    }
+    package var description: String { row.text }
 
     /// As what it is counted.
-    var outcome: SharedStatistics.Outcome {
-        switch self {
-        case .timedOut, .tooSlow: .timedOut
-        case .tooLarge: .unusable
-        case .breakerOpen, .overloaded, .cancelled: .skipped
-        case .failed, .refused, .noKeys: .failed
+    var outcome: SharedStatistics.Outcome { row.outcome }
+
+    /// Whether the store itself works badly, as opposed to refusing this request; nil where it says nothing of the store.
+    var isOfStore: Bool? { row.isOfStore }
+
+    private struct Row {
+        let text: String
+        let outcome: SharedStatistics.Outcome
+        let isOfStore: Bool?
+
+        init(_ text: String, _ outcome: SharedStatistics.Outcome, isOfStore: Bool?) {
+            (self.text, self.outcome, self.isOfStore) = (text, outcome, isOfStore)
         }
     }
 
-    /// Whether the store itself works badly, as opposed to refusing this request; nil where it says nothing of the store.
-    var isOfStore: Bool? {
+    private var row: Row {
         switch self {
-        case .timedOut, .failed, .noKeys: true
-        case .refused(let status, _): status >= 500 || status == 429 || status == 403
-        case .breakerOpen, .overloaded, .cancelled, .tooSlow, .tooLarge: nil
+        case .timedOut: Row("the store did not answer in time", .timedOut, isOfStore: true)
+        case .failed(let text): Row(text, .failed, isOfStore: true)
+        case .refused(let status, let code):
+            Row(
+                "the store answered \(status)\(code.isEmpty ? "" : " " + code)", .failed,
+                isOfStore: status >= 500 || status == 429 || status == 403)
+        case .noKeys(let text): Row(text, .failed, isOfStore: true)
+        case .tooSlow: Row("the store did not send all of an object in time", .timedOut, isOfStore: nil)
+        case .tooLarge: Row("an object is longer than any that is used", .unusable, isOfStore: nil)
+        case .overloaded: Row("too many bytes of other objects are in memory", .skipped, isOfStore: nil)
+        case .cancelled: Row("the client that waited has left", .skipped, isOfStore: nil)
+        case .breakerOpen:
+            Row("the store is left alone for a while after several failures", .skipped, isOfStore: nil)
         }
     }
 }

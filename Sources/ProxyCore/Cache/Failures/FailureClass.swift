@@ -21,25 +21,34 @@ package enum FailureClass: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FailureClass {
-    /// How long a failure of this class is remembered, at most.
-    func span(in configuration: FailedURLsConfiguration) -> TimeSpan {
-        let ttl = configuration.ttl
-        return switch self {
-        case .notFound: ttl.notFound
-        case .clientError: ttl.clientError
-        case .notAnImage: ttl.notAnImage
-        case .badImage: ttl.badImage
-        case .connection: ttl.connection
-        case .unanswered: ttl.unanswered
-        case .retryAfter: configuration.maxRetryAfter
+    private struct Row {
+        let span: KeyPath<FailedURLsConfiguration, TimeSpan>
+        /// Whether the answer's own fields say how long it may be remembered.
+        var goesByFields = true
+        /// Whether the origin has set the time, so that no jitter shortens it.
+        var isSetByOrigin = false
+    }
+
+    private var row: Row {
+        switch self {
+        case .notFound: Row(span: \.ttl.notFound)
+        case .clientError: Row(span: \.ttl.clientError)
+        case .notAnImage: Row(span: \.ttl.notAnImage)
+        case .badImage: Row(span: \.ttl.badImage)
+        case .connection: Row(span: \.ttl.connection)
+        case .unanswered: Row(span: \.ttl.unanswered, goesByFields: false)
+        case .retryAfter: Row(span: \.maxRetryAfter, goesByFields: false, isSetByOrigin: true)
         }
     }
 
-    /// Whether the answer's own fields say how long it may be remembered.
-    package var goesByFields: Bool { self != .unanswered && self != .retryAfter }
+    /// How long a failure of this class is remembered, at most.
+    func span(in configuration: FailedURLsConfiguration) -> TimeSpan { configuration[keyPath: row.span] }
 
-    /// The share of its time by which jitter may shorten it: none if the origin has set the time.
+    /// Whether the answer's own fields say how long it may be remembered.
+    package var goesByFields: Bool { row.goesByFields }
+
+    /// The share of its time by which jitter may shorten it.
     func jitter(in configuration: FailedURLsConfiguration) -> Double {
-        self == .retryAfter ? 0 : configuration.jitter
+        row.isSetByOrigin ? 0 : configuration.jitter
     }
 }

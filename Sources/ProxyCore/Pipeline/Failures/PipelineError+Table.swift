@@ -83,7 +83,7 @@ extension PipelineError {
     static let tooManyFrames = PipelineError(
         422, "too_many_frames", "The image has too many frames", remembered: .badImage, cause: .source,
         transform: .limit)
-    // These are remembered of the source once its decoding alone has failed, too: see `verify`.
+    // These are remembered of the source once its decoding alone has failed, too: see `ImageJob.verifyDecoding`.
     static let badImageData = PipelineError(
         422, "bad_image_data", "The image is damaged", remembered: .badImage, of: .result, cause: .source,
         transform: .badImage)
@@ -172,10 +172,11 @@ extension PipelineError {
     // MARK: - The daemon
 
     private static let breakerOpen = PipelineError(
-        503, "host_unavailable", "The origin fails too often and is left alone for a while", cause: .daemon)
+        503, "host_unavailable", "The origin fails too often and is left alone for a while",
+        cause: .pausedOrigin)
     private static let clientPaused = PipelineError(
         503, "host_unavailable", "The origin wants fewer requests and is left alone for a while",
-        cause: .daemon)
+        cause: .pausedOrigin)
     package static let queueFull = PipelineError(
         503, "queue_full", "Too much is waiting already", cause: .daemon, retryAfter: 1, fetch: .queue,
         transform: .queue)
@@ -276,18 +277,11 @@ extension PipelineError {
 extension PipelineError.Row {
     /// Where the fault of a request that failed so lies, for the metrics.
     package var failureCause: Metric.FailureCause {
-        // Nothing is wrong here: a stale copy may stand in, since the origin was not asked.
-        if PipelineError.isPause(self) { return .origin }
-        return switch cause {
+        switch cause {
         case .request, .plan, .client: .client
         case .source, .sourceOrPlan: .source
-        case .origin: .origin
+        case .origin, .pausedOrigin: .origin
         case .daemon: .daemon
         }
     }
-}
-
-extension PipelineError {
-    /// Whether an origin is left alone for a while, because of what it did before.
-    fileprivate static func isPause(_ row: Row) -> Bool { row == breakerOpen.row || row == clientPaused.row }
 }

@@ -92,6 +92,8 @@ package struct PipelineError: Error, Sendable, Hashable {
         case sourceOrPlan
         /// The origin, or the way to it: a stale copy may stand in (RFC 5861 §4).
         case origin
+        /// The origin, which is left alone for a while because of what it did before: it was not asked now.
+        case pausedOrigin
         /// The daemon's present state: nothing is known against the source, and a stale copy may stand in.
         case daemon
         /// The client, which left.
@@ -120,7 +122,7 @@ package struct PipelineError: Error, Sendable, Hashable {
         fetch: Metric.Fetch = .notAnImage, transform: Metric.Transform = .notAnImage, detail: String? = nil,
         logCode: String? = nil
     ) {
-        let usual: OriginState = cause == .daemon || cause == .client ? .unknown : .answered
+        let usual: OriginState = [.daemon, .client, .pausedOrigin].contains(cause) ? .unknown : .answered
         row = Row(
             status, code, title, logCode, kind.map { Memory(kind: $0, scope: scope) }, cause, origin ?? usual,
             fetch, transform)
@@ -144,15 +146,15 @@ extension PipelineError {
     /// Whether a stale copy may stand in for this failure (RFC 5861 §4): one of the origin, or of the way to it.
     ///
     /// Not where the origin says that there is no such image, or none for us.
-    var allowsStale: Bool { row.cause == .origin || row.cause == .daemon }
+    var allowsStale: Bool { [.origin, .pausedOrigin, .daemon].contains(row.cause) }
 
     /// Whether the request was on its way to the origin when it failed.
     ///
     /// A name that resolves to forbidden addresses counts as one that does not resolve.
-    var wasForwarded: Bool { ![.request, .daemon, .client].contains(row.cause) }
+    var wasForwarded: Bool { ![.request, .pausedOrigin, .daemon, .client].contains(row.cause) }
 
     /// Whether the same job may well succeed another time, so that nothing is known against its source.
-    package var isTemporary: Bool { row.cause == .daemon || row.cause == .client }
+    package var isTemporary: Bool { [.pausedOrigin, .daemon, .client].contains(row.cause) }
 
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
     var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }
