@@ -137,22 +137,13 @@ struct ImageHeads {
         }
         // Some browsers decode a percent sign even between quotes; they prefer the other form.
         guard !isPlain || name.contains("%") else { return "\(type); filename=\"\(ascii.joined())\"" }
-        let encoded = name.utf8.map { byte in
-            Self.isAttributeByte(byte)
-                ? String(UnicodeScalar(byte))
-                : "%" + String(Int(byte) + 0x100, radix: 16, uppercase: true).suffix(2)
-        }
-        return "\(type); filename=\"\(ascii.joined())\"; filename*=UTF-8''\(encoded.joined())"
+        let encoded = name.utf8.percentEncoded(except: Self.isAttributeByte)
+        return "\(type); filename=\"\(ascii.joined())\"; filename*=UTF-8''\(encoded)"
     }
 
     /// Whether a byte needs no encoding (RFC 8187 §3.2.1).
     private static func isAttributeByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$&+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "!#$&+-.^_`|~".utf8.contains(byte)
     }
 }
 

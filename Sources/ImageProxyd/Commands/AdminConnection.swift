@@ -118,10 +118,12 @@ struct AdminConnection: ~Copyable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { bytes in
-                unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+                retryingOnInterrupt {
+                    unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+                }
             }
-            guard count >= 0 || errno == EINTR else { throw .broken(errno) }
-            rest = rest.dropFirst(max(0, count))
+            guard count >= 0 else { throw .broken(errno) }
+            rest = rest.dropFirst(count)
         }
     }
 
@@ -142,11 +144,11 @@ struct AdminConnection: ~Copyable {
     /// Whether there was something to read.
     private mutating func receive() throws(Failure) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let count = unsafe buffer.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            retryingOnInterrupt { unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0) }
         }
-        guard count >= 0 || errno == EINTR else { throw .broken(errno) }
-        unread += buffer.prefix(max(0, count))
+        guard count >= 0 else { throw .broken(errno) }
+        unread += buffer.prefix(count)
         return count != 0
     }
 

@@ -30,7 +30,7 @@ enum PercentText {
             if isURLByte(byte) || isEscape(at: place, in: bytes) {
                 text.append(byte)
             } else {
-                text += escaped(byte)
+                text += byte.percentEncoded
             }
         }
         return String(decoding: text, as: UTF8.self)
@@ -38,30 +38,9 @@ enum PercentText {
 
     /// Encodes spaces and control characters, which a URL that has been decoded may contain.
     static func encodingSpaces(_ text: String) -> String {
-        String(decoding: text.utf8.flatMap { $0 <= 0x20 || $0 == 0x7F ? escaped($0) : [$0] }, as: UTF8.self)
+        text.utf8.percentEncoded { $0 > 0x20 && $0 != 0x7F }
     }
 
-    /// A byte as `%HH`.
-    static func escaped(_ byte: UInt8) -> [UInt8] {
-        [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    }
-
-    /// Whether a byte never needs to be encoded (RFC 3986 §2.3).
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "-._~".utf8.contains(byte)
-    }
-
-    /// Whether a byte is an ASCII letter or digit.
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
-
-    private static let digits = Array("0123456789ABCDEF".utf8)
     /// Printable ASCII that RFC 3986 gives no place in a URL, and `%`.
     private static let encoded = Array("\"<>\\^`{|}%".utf8)
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// What a URL of another image proxy means: parameters of `/img`.
 package struct Translation: Sendable, Hashable {
     /// One parameter, decoded.
@@ -74,7 +76,7 @@ package struct Translation: Sendable, Hashable {
     /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
     private static func encoded(_ text: String) -> String {
         let bytes = text.utf8.flatMap { byte in
-            PercentText.isUnreserved(byte) || plain.contains(byte) ? [byte] : PercentText.escaped(byte)
+            byte.isUnreserved || plain.contains(byte) ? [byte] : byte.percentEncoded
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -44,10 +44,10 @@ enum AWSCanonicalURL {
     private static func encoded(_ text: ArraySlice<UInt8>, keeping kept: UInt8? = nil) -> String {
         var out: [UInt8] = []
         for byte in percentDecoded(text).bytes {
-            if URLPath.isUnreserved(byte) || byte == kept {
+            if byte.isUnreserved || byte == kept {
                 out.append(byte)
             } else {
-                out += URLPath.escape(of: byte)
+                out += byte.percentEncoded
             }
         }
         return String(decoding: out, as: UTF8.self)

@@ -34,24 +34,46 @@ package func hexDigit(_ byte: UInt8) -> UInt8? {
     }
 }
 
+extension UInt8 {
+    /// Whether it is an ASCII letter or digit.
+    package var isASCIIAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether no URL needs it percent-encoded (RFC 3986 §2.3).
+    package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isASCIIAlphanumeric
+        }
+    }
+
+    /// As two lower-case hexadecimal digits.
+    package var hexadecimal: String {
+        String(self >> 4, radix: 16) + String(self & 15, radix: 16)
+    }
+
+    /// As `%HH` in upper case (RFC 3986 §2.1).
+    package var percentEncoded: [UInt8] {
+        [UInt8(ascii: "%"), Self.upperCaseDigits[Int(self >> 4)], Self.upperCaseDigits[Int(self & 15)]]
+    }
+
+    private static let upperCaseDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension Sequence<UInt8> {
+    /// A text in which the other bytes are percent-encoded.
+    package func percentEncoded(except isPlain: (UInt8) -> Bool) -> String {
+        String(decoding: flatMap { isPlain($0) ? [$0] : $0.percentEncoded }, as: UTF8.self)
+    }
+}
+
 extension String {
     /// The text as a value of a query: all but unreserved characters is percent-encoded (RFC 3986 §2.3).
-    package var asQueryValue: String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(utf8.count * 3)
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                bytes.append(byte)
-            default:
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 15)])
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    package var asQueryValue: String { utf8.percentEncoded(except: \.isUnreserved) }
 }

@@ -21,7 +21,7 @@ extension ImageRequestError {
 
     private static func complaint(aboutCharacterAt position: Int, of text: String) -> String {
         let byte = text.utf8.dropFirst(position).first ?? 0
-        let code = (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        let code = byte.hexadecimal.uppercased()
         let name = byte == UInt8(ascii: " ") ? "a space" : "a control character"
         return "the source URL has \(name): it must be %\(code) there, which is %25\(code) in 'url'"
     }

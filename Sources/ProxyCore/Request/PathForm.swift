@@ -61,11 +61,7 @@ package struct PathForm {
         guard let equals = segment.firstIndex(of: UInt8(ascii: "=")), equals > segment.startIndex else {
             return false
         }
-        return segment[..<equals].allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+        return segment[..<equals].allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") }
     }
 
     // MARK: - The query form
@@ -99,7 +95,7 @@ package struct PathForm {
 
     /// Gives `https:/host` its second slash back, which proxies remove that merge slashes.
     private static func withTwoSlashes(_ url: ArraySlice<UInt8>) -> [UInt8] {
-        let scheme = url.prefix { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+        let scheme = url.prefix { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
         let rest = url[scheme.endIndex...]
         guard !scheme.isEmpty, rest.starts(with: ":/".utf8), !rest.starts(with: "://".utf8) else {
             return Array(url)

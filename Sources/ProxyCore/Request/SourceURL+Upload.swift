@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 package import URLs
 
 extension SourceURL {
@@ -9,7 +10,7 @@ extension SourceURL {
     /// Stands for content that came with a request.
     /// - Parameter hash: of the content.
     package static func upload(_ hash: [UInt8]) throws(SourceURLError) -> SourceURL {
-        let digits = hash.map { String(String(Int($0) + 256, radix: 16).dropFirst()) }.joined()
+        let digits = hash.map(\.hexadecimal).joined()
         return try SourceURL(parsing: "http://\(Self.uploadHost)/\(digits)")
     }
 

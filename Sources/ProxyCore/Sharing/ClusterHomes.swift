@@ -83,7 +83,7 @@ package final class ClusterHomes: Sendable {
         await refresh()
         guard let home = home(of: subject.source), !isOwn(home), isAsked(home) else { return nil }
         let query = [("target", target), ("accept", accept), ("client", client?.text ?? "")]
-            .filter { !$0.1.isEmpty }.map { $0.0 + "=" + ObjectStore.escaped($0.1) }.joined(separator: "&")
+            .filter { !$0.1.isEmpty }.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
         let answer: StoreAnswer
         do throws(ObjectStoreError) {
             answer = try await ask(home, Self.path + "?" + query, for: client)

@@ -109,7 +109,7 @@ package final class ObjectStore: Sendable {
         guard begun.status == 200, let upload = begun.document.element("UploadId") else {
             throw begun.refusal
         }
-        let id = "uploadId=" + Self.escaped(upload)
+        let id = "uploadId=" + upload.asQueryValue
         do throws(ObjectStoreError) {
             var parts = ""
             for (index, start) in stride(from: 0, to: content.count, by: Self.partBytes).enumerated() {
@@ -167,8 +167,8 @@ package final class ObjectStore: Sendable {
     package func list(
         _ start: String, after last: String? = nil
     ) async throws(ObjectStoreError) -> (objects: [ListedObject], isCut: Bool) {
-        var query = "?list-type=2&max-keys=\(Self.mostAtOnce)&prefix=" + Self.escaped(prefix + start)
-        if let last { query += "&start-after=" + Self.escaped(prefix + last) }
+        var query = "?list-type=2&max-keys=\(Self.mostAtOnce)&prefix=" + (prefix + start).asQueryValue
+        if let last { query += "&start-after=" + (prefix + last).asQueryValue }
         let answer = try await exchange(.list, try bucketURL(query), .init("GET"), [])
         guard answer.status == 200 else { throw answer.refusal }
         let document = answer.document
@@ -198,13 +198,6 @@ package final class ObjectStore: Sendable {
         } catch {
             throw .failed("\(text) is no URL")
         }
-    }
-
-    static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            URLPath.isUnreserved(byte)
-                ? String(UnicodeScalar(byte)) : String(decoding: URLPath.escape(of: byte), as: UTF8.self)
-        }.joined()
     }
 
     /// - Parameter operation: as what it is counted; nil where the caller counts it.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A bucket of an object store, or all buckets of one, and where HTTP finds them.
 package struct Bucket: Sendable, Hashable {
     /// The protocol of a store.
@@ -126,11 +128,7 @@ struct BucketPlace {
         guard (1...Self.maxName).contains(bytes.count), !name.contains(".."),
             let first = bytes.first, let last = bytes.last
         else { return false }
-        return Self.isAlphanumeric(first) && Self.isAlphanumeric(last)
-            && bytes.allSatisfy { Self.isAlphanumeric($0) || "-_.".utf8.contains($0) }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
+        return first.isASCIIAlphanumeric && last.isASCIIAlphanumeric
+            && bytes.allSatisfy { $0.isASCIIAlphanumeric || "-_.".utf8.contains($0) }
     }
 }

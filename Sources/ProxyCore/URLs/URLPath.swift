@@ -21,7 +21,7 @@ package enum URLPath {
     /// The common form of equivalent paths (RFC 3986 §6.2.2): unreserved characters decoded, other escapes in
     /// upper case. Dot segments, also escaped ones, have been removed before.
     package static func normal(_ path: [UInt8]) -> [UInt8] {
-        decoding(path, where: isUnreserved)
+        decoding(path, where: \.isUnreserved)
     }
 
     /// The form that a lenient server may read: escapes decoded once, backslashes as slashes, empty segments
@@ -42,17 +42,10 @@ package enum URLPath {
             if byte == percent ? isEscape(text[place...]) : isURIByte(byte) {
                 encoded.append(byte)
             } else {
-                encoded += escape(of: byte)
+                encoded += byte.percentEncoded
             }
         }
         return encoded
-    }
-
-    private static let hexadecimalDigits = Array("0123456789ABCDEF".utf8)
-
-    /// The percent-encoding of a byte.
-    package static func escape(of byte: UInt8) -> [UInt8] {
-        [percent, hexadecimalDigits[Int(byte >> 4)], hexadecimalDigits[Int(byte & 15)]]
     }
 
     private static func isEscape(_ text: ArraySlice<UInt8>) -> Bool {
@@ -62,7 +55,7 @@ package enum URLPath {
 
     /// Whether a byte may occur unencoded after an authority: `pchar` and delimiters (RFC 3986 §3.3 to §3.5).
     private static func isURIByte(_ byte: UInt8) -> Bool {
-        isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte)
+        byte.isUnreserved || "!$&'()*+,;=:@/?#".utf8.contains(byte)
     }
 
     /// Decodes the escapes of certain bytes, and writes the others in upper case; a malformed escape is
@@ -97,12 +90,6 @@ package enum URLPath {
         }
         let plain = kept.flatMap { [slash] + $0 }
         return path.last == slash || kept.isEmpty ? plain + [slash] : plain
-    }
-
-    /// Whether a byte never needs an escape (RFC 3986 §2.3).
-    package static func isUnreserved(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-            || "-._~".utf8.contains(byte)
     }
 
     private static func upperCase(_ byte: UInt8) -> UInt8 {

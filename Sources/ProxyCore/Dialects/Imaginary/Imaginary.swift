@@ -186,8 +186,8 @@ package struct Imaginary: Dialect {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
-            case _ where PercentText.isUnreserved(byte): bytes.append(byte)
-            default: bytes += PercentText.escaped(byte)
+            case _ where byte.isUnreserved: bytes.append(byte)
+            default: bytes += byte.percentEncoded
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -249,7 +249,7 @@ struct ImaginaryPlan {
         guard let text = query.text("text") else { throw Self.missing("text") }
         let opacity = min(try query.number("opacity") ?? 0.25, 1)
         let color = try query.color("color") ?? "ffffff"
-        let alpha = String(Int((opacity * 255).rounded()) + 256, radix: 16).dropFirst()
+        let alpha = UInt8(clamping: Int((opacity * 255).rounded())).hexadecimal
         let points = (query.text("font") ?? "sans 10").split(separator: " ").compactMap { Int($0) }.last ?? 10
         // Letters are measured in points, 72 to an inch.
         let dots = try query.count("dpi") ?? 150

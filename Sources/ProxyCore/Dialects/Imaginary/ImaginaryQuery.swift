@@ -81,6 +81,6 @@ struct ImaginaryQuery {
         guard levels.count == 3 else {
             throw TranslationError(.invalid, name, "is three numbers from 0 to 255: r,g,b")
         }
-        return levels.map { String(String(Int($0) + 256, radix: 16).dropFirst()) }.joined()
+        return levels.map(\.hexadecimal).joined()
     }
 }

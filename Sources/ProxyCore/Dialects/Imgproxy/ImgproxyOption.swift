@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// One option of imgproxy: its names, how many arguments it has, and what it sets.
 struct ImgproxyOption: Sendable {
     typealias Reader =
@@ -179,7 +181,7 @@ struct ImgproxyOption: Sendable {
                 var color = ""
                 for place in 0..<3 {
                     let level = try reading.integer(place, in: 0...255)
-                    color += String(level + 0x100, radix: 16).suffix(2)
+                    color += UInt8(clamping: level).hexadecimal
                 }
                 options.pipeline.background = color
             default: throw reading.error("it has one argument, or three")

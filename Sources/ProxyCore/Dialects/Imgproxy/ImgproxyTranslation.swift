@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Writes options as parameters: imgproxy applies them in a fixed order, whatever the order in the URL.
 struct ImgproxyTranslation {
     private let options: ImgproxyOptions
@@ -254,7 +256,7 @@ struct ImgproxyTranslation {
     private func background(_ pipeline: ImgproxyOptions.Pipeline) -> String? {
         guard let color = pipeline.background else { return nil }
         guard pipeline.backgroundAlpha < 1 else { return color }
-        return color + String(Int((pipeline.backgroundAlpha * 255).rounded()) + 0x100, radix: 16).suffix(2)
+        return color + UInt8(clamping: Int((pipeline.backgroundAlpha * 255).rounded())).hexadecimal
     }
 
     private func text(_ watermark: ImgproxyOptions.Watermark) throws(TranslationError) -> String {

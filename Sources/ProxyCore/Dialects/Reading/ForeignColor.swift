@@ -90,6 +90,6 @@ struct ForeignColor: Hashable {
     /// The colour in our grammar.
     var text: String {
         let parts = isOpaque ? [red, green, blue] : [red, green, blue, alpha]
-        return parts.map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+        return parts.map(\.hexadecimal).joined()
     }
 }

@@ -26,7 +26,7 @@ extension ThumborPlan {
             throw TranslationError(.invalid, "round_corner", "red, green and blue are at most 255")
         }
         let isTransparent = values.count == 5 && ["1", "true"].contains(values[4].lowercased())
-        let color = channels.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+        let color = channels.map { UInt8(clamping: Int($0)).hexadecimal }.joined()
         let outside = isTransparent && !willBeJPEG ? "" : ":outside=\(color)"
         operations.append("round:\(across):ry=\(down)\(outside)")
         return true
@@ -154,14 +154,14 @@ extension ThumborPlan {
         let alpha = values.count > 5 ? DecimalText.number(values[5]) : 0
         let isHexadecimal = color.utf8.count == 6 && color.allSatisfy(\.isHexDigit)
         if let alpha, alpha > 0, isHexadecimal {
-            let level = Int((255 * (1 - min(alpha, 100) / 100)).rounded())
-            text += ":color=\(color)\(String(level + 256, radix: 16).dropFirst())"
+            let level = UInt8(clamping: Int((255 * (1 - min(alpha, 100) / 100)).rounded()))
+            text += ":color=\(color)\(level.hexadecimal)"
         } else {
             text += ":color=\(color)"
         }
         if values.count > 6 {
             let isName = values[6].utf8.allSatisfy {
-                $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") || PercentText.isAlphanumeric($0)
+                $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") || $0.isASCIIAlphanumeric
             }
             guard isName else { return false }
             text += ":font=" + values[6].replacing(" ", with: "_")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Builds the translation of a path: operations in thumbor's order of work, then the filters as written.
 struct ThumborPlan {
     let options: ThumborPath
@@ -227,7 +229,7 @@ struct ThumborPlan {
     static func color(_ text: String) -> String? {
         let color = text.hasPrefix("#") ? text.dropFirst() : text[...]
         guard !color.isEmpty, color.utf8.count <= 30,
-            color.utf8.allSatisfy(PercentText.isAlphanumeric)
+            color.utf8.allSatisfy(\.isASCIIAlphanumeric)
         else { return nil }
         return color.lowercased()
     }

@@ -69,7 +69,7 @@ package struct PixelColor: Sendable, Hashable {
 
     /// The CSS notation of an opaque colour: `#rrggbb`.
     var cssText: String {
-        "#" + [red, green, blue].map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+        "#" + [red, green, blue].map(\.hexadecimal).joined()
     }
 
     /// The four components for libvips, 0–255.
@@ -83,8 +83,7 @@ extension PixelColor: CustomStringConvertible {
         let parts = opaque ? [red, green, blue] : [red, green, blue, alpha]
         let isShort = parts.allSatisfy { $0 >> 4 == $0 & 15 }
         return parts.map { part in
-            let digit = String(part & 15, radix: 16)
-            return isShort ? digit : String(part >> 4, radix: 16) + digit
+            isShort ? String(part & 15, radix: 16) : part.hexadecimal
         }.joined()
     }
 }

@@ -50,7 +50,7 @@ struct AWSKeyRequest {
     }
 
     private static func encoded(_ text: String) -> String {
-        let bytes = text.utf8.flatMap { URLPath.isUnreserved($0) ? [$0] : URLPath.escape(of: $0) }
+        let bytes = text.utf8.flatMap { $0.isUnreserved ? [$0] : $0.percentEncoded }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -73,7 +73,7 @@ struct AWSKeyRequest {
         let role = try text(of: ServiceExchange(url: Self.url(endpoint, folder), lines: lines))
             .prefix { $0 != "\n" }
         guard !role.isEmpty, role.utf8.count <= Self.maxRole,
-            role.utf8.allSatisfy({ URLPath.isUnreserved($0) || "+=,@".utf8.contains($0) })
+            role.utf8.allSatisfy({ $0.isUnreserved || "+=,@".utf8.contains($0) })
         else { throw AWSKeyFailure("the machine has no role") }
         return try AWSKeys(
             json: body(of: ServiceExchange(url: Self.url(endpoint, folder + role), lines: lines)))
