@@ -56,7 +56,7 @@ package struct MemoryCacheConfiguration: SettingGroup {
         package var maxShards = 16
         package var maxEvictionsPerInsert = 256
         package var scanLimit = 1_024
-        package var maxDeparted = 4_096
+        package var maxWeakEntries = 4_096
         package var maxTargets = 65_536
 
         /// Creates the defaults.
@@ -81,7 +81,7 @@ package struct MemoryCacheConfiguration: SettingGroup {
                 Most entries with a second chance that one eviction skips before it takes one all the same.
                 """)
             Setting(
-                "maxDeparted", \.maxDeparted, in: 0...10_000_000,
+                "maxWeakEntries", \.maxWeakEntries, in: 0...10_000_000,
                 """
                 Most evicted entries that are found again while answers are sent from them, about 100 bytes each; 0 finds
                 none (SDWebImage: shouldUseWeakMemoryCache).
@@ -198,7 +198,7 @@ extension DiskCacheConfiguration {
         package var maxWaitingBytes = ByteCount.mebibytes(32)
         package var batchSize = 128
         package var storeDelay = TimeSpan.milliseconds(20)
-        package var maxTouches = 65_536
+        package var maxAccessTimes = 65_536
         package var accessPrecision = TimeSpan.minutes(10)
         package var maxSourceRecords = 1_000_000
         package var maxTagLinks = 1_000_000
@@ -240,7 +240,7 @@ extension DiskCacheConfiguration {
                 With 0 every answer waits for the file.
                 """)
             Setting(
-                "maxTouches", \.maxTouches, in: 1...100_000_000,
+                "maxAccessTimes", \.maxAccessTimes, in: 1...100_000_000,
                 """
                 Most entries whose access time waits to be written; more are dropped.
                 """)

@@ -40,10 +40,10 @@ struct DiskCacheSweepTests {
     @Test("By access: what was not served for too long is removed, what was served stays")
     func expiresByAccess() async throws {
         let disk = try open { $0.maxAge = .days(7) }
-        for name in ["idle", "read", "touched"] { try await store(disk, name) }
+        for name in ["idle", "read", "accessed"] { try await store(disk, name) }
         clock.advance(by: 5 * day)
         #expect(try await holds(disk, "read"))
-        disk.recordAccess(key("touched"), kind: .result)
+        disk.recordAccess(key("accessed"), kind: .result)
         clock.advance(by: 3 * day)
 
         #expect(try await disk.sweep() == 1)
@@ -51,7 +51,7 @@ struct DiskCacheSweepTests {
         #expect(folder.entryFiles.count == 2)
         #expect(try await !holds(disk, "idle"))
         #expect(try await holds(disk, "read"))
-        #expect(try await holds(disk, "touched"))
+        #expect(try await holds(disk, "accessed"))
         #expect(disk.statistics.evictions[.age] == 1 && disk.statistics.tally.entries == 2)
         await disk.close()
     }
@@ -82,7 +82,7 @@ struct DiskCacheSweepTests {
     func sparesWhatWasServed() async throws {
         let disk = try open {
             $0.maxAge = .days(7)
-            $0.limits.maxTouches = 8
+            $0.limits.maxAccessTimes = 8
             $0.limits.batchSize = 1
         }
         for number in 0..<12 { try await store(disk, "\(number)") }

@@ -108,7 +108,7 @@ struct EntrySetTests {
         #expect(round == [ids[3], ids[4], ids[0], ids[1], ids[2]])
         #expect(ids.map { accesses.time(of: $0) } == [1, 2, 3, 4, 5])
         #expect(accesses.time(of: EntryID(kind: .original, key: ids[0].key)) == nil)
-        #expect(accesses.take([ids[2], ids[1]]).map(\.touched) == [ids[2], ids[1]])
+        #expect(accesses.take([ids[2], ids[1]]).map(\.accessed) == [ids[2], ids[1]])
         #expect(ids.map { accesses.time(of: $0) } == [1, nil, nil, 4, 5])
         _ = accesses.mark(ids[2], at: 6)
         #expect(accesses.take(ids).count == 3)
@@ -127,7 +127,7 @@ struct EntrySetTests {
 }
 
 extension IndexChange {
-    fileprivate var touched: EntryID? {
+    fileprivate var accessed: EntryID? {
         guard case .recordAccess(let id, _) = self else { return nil }
         return id
     }

@@ -222,7 +222,7 @@ struct MemoryCacheTests {
     }
 
     @Test("An entry that is evicted while it is in use is found again until its last use ends")
-    func findsDeparted() {
+    func findsWeakEntries() {
         let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
         var used: MemoryEntry? = memoryEntry("used", count: 100_000)
         if let used { cache.insert(used) }
@@ -240,7 +240,7 @@ struct MemoryCacheTests {
     }
 
     @Test("An evicted entry in use is not found again once its source was purged or revalidated")
-    func forgetsDeparted() {
+    func forgetsWeakEntries() {
         for step in 0..<4 {
             let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
             let used = memoryEntry("used", count: 100_000)
@@ -260,7 +260,7 @@ struct MemoryCacheTests {
     }
 
     @Test("An evicted entry in use is unaffected by new records of other sources")
-    func keepsDeparted() {
+    func leavesOtherWeakEntries() {
         let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
         let used = memoryEntry("used", count: 100_000)
         cache.insert(used)

@@ -58,7 +58,7 @@ final class DiskParts: Sendable {
         bounds = Mutex(configuration)
         self.clock = clock
         monitor = DiskMonitor(clock: clock, report: report)
-        accesses = AccessTimes(limit: configuration.limits.maxTouches)
+        accesses = AccessTimes(limit: configuration.limits.maxAccessTimes)
         verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
         index = DiskIndex(path: "\(directory)/\(DiskIndex.fileName)", configuration: configuration)
         do {

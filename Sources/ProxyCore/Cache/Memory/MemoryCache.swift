@@ -68,7 +68,7 @@ package final class MemoryCache: Sendable {
                     bounds: Self.bounds(
                         configuration, maxBytes: maxBytes, maxEntries: maxEntries, of: number, shards: count),
                     scanLimit: configuration.limits.scanLimit,
-                    maxDeparted: configuration.limits.maxDeparted / count))
+                    maxWeakEntries: configuration.limits.maxWeakEntries / count))
         }
         bound = Atomic(maxBytes)
         entryBound = Atomic(maxEntries)

@@ -35,10 +35,10 @@ struct MemoryShard: Sendable {
 
     /// Creates an empty shard.
     ///
-    /// - Parameter maxDeparted: evicted entries that are found again while they are in use.
-    init(bounds: Bounds, scanLimit: Int, maxDeparted: Int = 0) {
+    /// - Parameter maxWeakEntries: evicted entries that are found again while they are in use.
+    init(bounds: Bounds, scanLimit: Int, maxWeakEntries: Int = 0) {
         self.bounds = bounds
-        weakEntries = WeakEntryTable(capacity: maxDeparted)
+        weakEntries = WeakEntryTable(capacity: maxWeakEntries)
         ring = EvictionRing(scanLimit: scanLimit)
     }
 

@@ -45,7 +45,7 @@ package final class ImageTiers: Sendable {
         var open = MemoryCacheConfiguration()
         let share = MemoryShare(of: memory, dividedBy: Self.openFileShare, atLeast: Self.minOpenFileBytes)
         open.maxBytes = ByteCount(share.limit)
-        open.limits.maxDeparted = 0
+        open.limits.maxWeakEntries = 0
         open.maxEntries = configuration.disk.openFiles
         openFiles = MemoryCache(configuration: open, share: share)
         keepsFiles = configuration.disk.openFiles > 0
