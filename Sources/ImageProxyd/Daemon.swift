@@ -226,8 +226,8 @@ struct Daemon {
         _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ logger: Logger
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
-        let report: @Sendable (DiskEvent) -> Void = { notice in
-            logger.log(level: notice.isAlarm ? .warning : .notice, "\(notice)")
+        let report: @Sendable (DiskEvent) -> Void = { event in
+            logger.log(level: event.isAlarm ? .warning : .notice, "\(event)")
         }
         do throws(DiskCacheError) {
             do throws(DiskCacheError) {

@@ -210,7 +210,7 @@ package final class PartialBody: Sendable {
     }
 
     /// Whether more bytes may follow.
-    package var isGrowing: Bool { state.withLock { !$0.hasEnded } }
+    package var isIncomplete: Bool { state.withLock { !$0.hasEnded } }
 
     private func wake(_ waiters: [@Sendable () -> Void]) {
         for waiter in waiters { waiter() }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state that the readers of a growing body share: its bytes, its end, and the waiters.
+/// The state that the readers of a partial body share: its bytes, its end, and the waiters.
 struct PartialBodyState {
     /// How a body ended.
     enum End {

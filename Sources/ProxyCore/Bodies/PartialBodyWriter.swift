@@ -3,7 +3,7 @@
 import CLinux
 import Primitives
 
-/// The state that only the writer of a growing body uses: the running digests, and the file once there is
+/// The state that only the writer of a partial body uses: the running digests, and the file once there is
 /// one.
 struct PartialBodyWriter {
     private var hasher = SHA256()

@@ -25,10 +25,10 @@ struct ReadOnlyPathTests {
     @Test("A read-only folder answers without the origin, original and result, and stays unchanged")
     func answers() async throws {
         let origin = try FakeOrigin()
-        let seed = try await readOnlyFolder(origin)
-        let before = seed.files
+        let folder = try await readOnlyFolder(origin)
+        let before = folder.files
         let asked = origin.count("/a.jpg")
-        let proxy = try await Proxy(origin: origin, environment: settings(seed))
+        let proxy = try await Proxy(origin: origin, environment: settings(folder))
 
         for _ in 0..<3 {
             #expect(try await proxy.get(proxy.target("/a.jpg")).body == Fixtures.photo)
@@ -41,7 +41,7 @@ struct ReadOnlyPathTests {
                 == 32)
 
         #expect(origin.count("/a.jpg") == asked)
-        #expect(seed.files == before)
+        #expect(folder.files == before)
     }
 
     @Test(
@@ -49,14 +49,14 @@ struct ReadOnlyPathTests {
     )
     func damaged() async throws {
         let origin = try FakeOrigin()
-        let seed = try await readOnlyFolder(origin)
-        for file in seed.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/") {
-            var bytes = try seed.read(file)
+        let folder = try await readOnlyFolder(origin)
+        for file in folder.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/") {
+            var bytes = try folder.read(file)
             bytes[bytes.count - 1] ^= 1
-            try seed.write(bytes, to: file)
+            try folder.write(bytes, to: file)
         }
         let asked = origin.count("/a.jpg")
-        let proxy = try await Proxy(origin: origin, environment: settings(seed))
+        let proxy = try await Proxy(origin: origin, environment: settings(folder))
 
         for _ in 0..<3 { #expect(try await proxy.get(proxy.target("/a.jpg")).body == Fixtures.photo) }
 

@@ -8,8 +8,8 @@ import Testing
 @testable import Bodies
 @testable import Primitives
 
-@Suite("A growing body")
-struct GrowingBodyTests {
+@Suite("A partial body")
+struct PartialBodyTests {
     @Test("of a few bytes stays in memory, and creates no file")
     func small() async throws {
         let body = PartialBody { () throws(BodyError) in throw .storage("not wanted") }

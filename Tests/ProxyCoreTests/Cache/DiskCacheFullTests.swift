@@ -27,10 +27,10 @@ struct DiskCacheFullTests {
     )
     func survives() async throws {
         let small = try #require(try SmallFileSystem(size: "6m"))
-        let (clock, notices) = (SteppedClock(), Observed<[DiskEvent]>([]))
+        let (clock, events) = (SteppedClock(), Observed<[DiskEvent]>([]))
         let disk = try DiskCache(
             directory: small.folder.path + "/cache", clock: { clock.time }, pause: { _ in },
-            report: { notice in notices.update { $0.append(notice) } })
+            report: { event in events.update { $0.append(event) } })
         #expect(await disk.isLoaded())
 
         let count = try await fill(disk)
@@ -43,7 +43,7 @@ struct DiskCacheFullTests {
         #expect(disk.statistics.evictions[.size] ?? 0 > 0)
         clock.advance(by: 5)
         try await disk.store(describe("later", body: body), body: body)
-        #expect(notices.value == [.full, .working])
+        #expect(events.value == [.full, .working])
         #expect(try await disk.removeAll(ofSource: key("source")) > 10)
         #expect(small.folder.entryFiles.isEmpty)
         await disk.close()

@@ -10,7 +10,7 @@ import Testing
 @Suite("Disk tier: recovery")
 struct DiskCacheRecoveryTests {
     let folder: TemporaryDirectory
-    let notices = Observed<[DiskEvent]>([])
+    let events = Observed<[DiskEvent]>([])
     private let body = bytes(64)
 
     init() throws {
@@ -18,10 +18,10 @@ struct DiskCacheRecoveryTests {
     }
 
     private func open() async throws -> DiskCache {
-        let notices = notices
+        let events = events
         let disk = try DiskCache(
             directory: folder.path + "/cache", clock: { 1_000_000 }, pause: { _ in },
-            report: { notice in notices.update { $0.append(notice) } })
+            report: { event in events.update { $0.append(event) } })
         #expect(await disk.isLoaded())
         return disk
     }
@@ -46,7 +46,7 @@ struct DiskCacheRecoveryTests {
         try await disk.sweep()
         #expect(await disk.isLoaded())
 
-        #expect(notices.value == [.folderReplaced])
+        #expect(events.value == [.folderReplaced])
         #expect(try await lookUp(disk, "a") == nil && disk.statistics.tally == DiskTally())
         try await store("b", in: disk)
         #expect(try await lookUp(disk, "b") == body)
@@ -100,7 +100,7 @@ struct DiskCacheRecoveryTests {
         #expect(try await disk.removeAll() == 0)
         try await disk.link(links)
 
-        #expect(notices.value == [.failing(taken)])
+        #expect(events.value == [.failing(taken)])
         #expect(disk.statistics.writeErrors > 0)
         #expect(try await lookUp(other, "theirs") == body)
         #expect(other.statistics.tally.entries == 1)
@@ -112,7 +112,7 @@ struct DiskCacheRecoveryTests {
         try await store("b", in: disk)
         #expect(try await lookUp(disk, "b") == body)
         #expect(try await disk.links(ofTag: "spring") == links)
-        #expect(notices.value.contains(.folderReplaced))
+        #expect(events.value.contains(.folderReplaced))
         await disk.close()
     }
 
@@ -127,16 +127,16 @@ struct DiskCacheRecoveryTests {
         await first.close()
         try small.beginReadOnly()
 
-        let notices = notices
+        let events = events
         let disk = try DiskCache(
             directory: path, clock: { 1_000_000 }, pause: { _ in },
-            report: { notice in notices.update { $0.append(notice) } })
+            report: { event in events.update { $0.append(event) } })
         #expect(await disk.isLoaded())
         await #expect(throws: DiskCacheError.self) { try await store("b", in: disk) }
         #expect(try await lookUp(disk, "a") == nil)
         disk.writer.checkPlace()
         try await disk.sweep()
-        #expect(notices.value.count == 1)
+        #expect(events.value.count == 1)
 
         small.endReadOnly()
         disk.writer.checkPlace()
@@ -183,7 +183,7 @@ struct DiskCacheRecoveryTests {
         disk.writer.checkPlace()
         try await disk.sweep()
 
-        #expect(notices.value == [.indexReplaced])
+        #expect(events.value == [.indexReplaced])
         #expect(try await disk.links(ofTag: "spring") == links)
         #expect(disk.mayLackLinks)
         await disk.close()
@@ -200,7 +200,7 @@ struct DiskCacheRecoveryTests {
 
         let disk = try await open()
 
-        #expect(notices.value.contains(.indexReplaced))
+        #expect(events.value.contains(.indexReplaced))
         #expect(disk.statistics.tally.entries == 400)
         #expect(try await lookUp(disk, "7") == body)
         #expect(try await disk.removeAll(ofSource: key("source")) == 400)
@@ -220,7 +220,7 @@ struct DiskCacheRecoveryTests {
         try await disk.sweep()
         #expect(await disk.isLoaded())
 
-        #expect(notices.value.last == .indexReplaced)
+        #expect(events.value.last == .indexReplaced)
         #expect(disk.statistics.tally.entries == 400)
         try await store("new", in: disk)
         #expect(try await disk.removeAll(ofSource: key("source")) == 401)

@@ -22,7 +22,7 @@ struct DiskCacheTests {
     }
 
     @Test("A missing read-only folder is named in the error, and nothing is created")
-    func missingSeeds() throws {
+    func missingReadOnlyFolder() throws {
         let missing = folder.path + "/missing"
         let error = DiskCacheError.readOnlyFolder(
             missing, because: "open \(missing): No such file or directory")

@@ -11,7 +11,7 @@ import Testing
 @Suite("Disk tier: an index that is wrong")
 struct DiskIndexDamageTests {
     let folder: TemporaryDirectory
-    let notices = Observed<[DiskEvent]>([])
+    let events = Observed<[DiskEvent]>([])
     private let body = bytes(64)
 
     init() throws {
@@ -19,10 +19,10 @@ struct DiskIndexDamageTests {
     }
 
     private func open(_ name: String = "cache") async throws -> DiskCache {
-        let notices = notices
+        let events = events
         let disk = try DiskCache(
             directory: folder.path + "/" + name, clock: { 1_000_000 }, pause: { _ in },
-            report: { notice in notices.update { $0.append(notice) } })
+            report: { event in events.update { $0.append(event) } })
         // The sweep that detects the damage fails; the next one finds another index.
         for _ in 0..<10 where !(await disk.isLoaded()) {}
         #expect(disk.statistics.isComplete)
@@ -49,7 +49,7 @@ struct DiskIndexDamageTests {
         try alter(change)
 
         disk = try await open()
-        #expect(notices.value.contains(.indexReplaced))
+        #expect(events.value.contains(.indexReplaced))
         #expect(disk.statistics.tally == tally)
         for number in 0..<10 {
             let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
@@ -74,7 +74,7 @@ struct DiskIndexDamageTests {
 
         disk = try await open()
 
-        #expect(notices.value.contains(.indexReplaced))
+        #expect(events.value.contains(.indexReplaced))
         for number in 0..<10 {
             let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
             #expect(try hit?.body.readAll() == body)
@@ -98,7 +98,7 @@ struct DiskIndexDamageTests {
 
         disk = try await open()
 
-        #expect(notices.value.contains(.indexReplaced))
+        #expect(events.value.contains(.indexReplaced))
         for number in 0..<10 {
             let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
             #expect(try hit?.body.readAll() == body)

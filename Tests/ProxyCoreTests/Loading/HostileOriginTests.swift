@@ -180,14 +180,14 @@ struct HostileOriginTests {
         let count = 20_000
         let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
         fixture.origin.route(
-            "/crumbs",
+            "/small-chunks",
             OriginAnswer([
                 .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
                 .send(Array("0\r\n\r\n".utf8)),
             ]))
         let receiver = CollectingReceiver()
 
-        try await fixture.load("/crumbs", into: receiver)
+        try await fixture.load("/small-chunks", into: receiver)
 
         #expect(receiver.bytes == [UInt8](repeating: UInt8(ascii: "A"), count: count))
         // One call for each read of the socket; without collecting there would be one for each chunk.

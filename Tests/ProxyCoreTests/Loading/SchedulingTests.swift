@@ -173,7 +173,7 @@ struct SchedulingTests {
         for task in stalled { task.cancel() }
     }
 
-    @Test("makes room in a full queue for a host without waiting fetches")
+    @Test("drops a waiting fetch from a full queue for a host that has none")
     func fullQueue() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 1
@@ -181,7 +181,7 @@ struct SchedulingTests {
         }
         let gate = OriginGate()
         fixture.origin.route("/a", OriginAnswer.body([1]).held(by: gate))
-        TestNames.set("newcomer.test", to: ["127.0.0.1"])
+        TestNames.set("second.test", to: ["127.0.0.1"])
         let first = Task { try await fixture.load("/a") }
         await fixture.origin.waitForRequests("/a")
         var waiting: [Task<LoadSummary, any Error>] = []
@@ -191,12 +191,12 @@ struct SchedulingTests {
         }
 
         let port = fixture.origin.port
-        let newcomer = Task { try await fixture.load(absolute: "http://newcomer.test:\(port)/a") }
+        let second = Task { try await fixture.load(absolute: "http://second.test:\(port)/a") }
         let last = waiting.removeLast()
 
         await #expect(throws: LoadError.queueFull) { try await last.value }
         gate.open()
-        for task in [first, newcomer] + waiting { _ = try await task.value }
+        for task in [first, second] + waiting { _ = try await task.value }
     }
 
     @Test("retries after a pause, and only failures to connect")

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Memory for pixels")
 struct MemoryBudgetTests {
-    /// A budget whose changes can be expected.
-    private final class Desk {
+    /// A budget as a class, whose changes `#expect` can make.
+    private final class BudgetFixture {
         private var budget: MemoryBudget
 
         init(total: Int) { budget = MemoryBudget(total: total) }
@@ -25,7 +25,7 @@ struct MemoryBudgetTests {
 
     @Test("What fits is granted; what does not waits until enough is released")
     func waiting() {
-        let budget = Desk(total: 100)
+        let budget = BudgetFixture(total: 100)
 
         #expect(budget.grant(60, to: 0))
         #expect(!budget.grant(60, to: 1))
@@ -36,7 +36,7 @@ struct MemoryBudgetTests {
 
     @Test("No request is overtaken: a small job waits behind a large one that came first")
     func order() {
-        let budget = Desk(total: 100)
+        let budget = BudgetFixture(total: 100)
 
         #expect(budget.grant(60, to: 0))
         #expect(!budget.grant(60, to: 1))
@@ -49,12 +49,12 @@ struct MemoryBudgetTests {
 
     @Test("A client that holds memory waits for more behind a client that holds none, whose job fits")
     func otherClients() {
-        let budget = Desk(total: 100)
+        let budget = BudgetFixture(total: 100)
 
         #expect(budget.grant(60, to: 0, for: 1))
         #expect(!budget.grant(60, to: 1, for: 1))
         #expect(
-            budget.grant(10, to: 2, for: 2), "the second large job of the first client keeps nobody waiting")
+            budget.grant(10, to: 2, for: 2), "the second large job of the first client delays no other client")
         #expect(budget.next == 1)
         #expect(budget.release(0) == 1)
         #expect(budget.grant(60, to: 1, for: 1))
@@ -62,7 +62,7 @@ struct MemoryBudgetTests {
 
     @Test("A job larger than the total runs alone, so that it does not wait for ever")
     func alone() {
-        let budget = Desk(total: 100)
+        let budget = BudgetFixture(total: 100)
 
         #expect(budget.grant(500, to: 0))
         #expect(!budget.grant(1, to: 1))
@@ -72,7 +72,7 @@ struct MemoryBudgetTests {
 
     @Test("A cancelled request blocks no other")
     func leaving() {
-        let budget = Desk(total: 100)
+        let budget = BudgetFixture(total: 100)
 
         #expect(budget.grant(60, to: 0))
         #expect(!budget.grant(60, to: 1))

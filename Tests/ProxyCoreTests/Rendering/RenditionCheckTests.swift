@@ -9,7 +9,7 @@ import Testing
 @testable import Rendering
 
 @Suite("The check of a worker's reply")
-struct TestimonyTests {
+struct RenditionCheckTests {
     private static func rendition() async throws -> (
         rendition: Rendition, plan: RenderPlan, target: RenderTarget
     ) {
@@ -24,9 +24,9 @@ struct TestimonyTests {
     @Test("A correct reply is accepted")
     func truth() async throws {
         let (rendition, plan, target) = try await Self.rendition()
-        let said = RenditionCheck(plan: plan, rendition: rendition, sniffed: .png)
+        let check = RenditionCheck(plan: plan, rendition: rendition, sniffed: .png)
 
-        #expect(said.isPlausible && said.matchesFile(target.file, from: 0))
+        #expect(check.isPlausible && check.matchesFile(target.file, from: 0))
     }
 
     @Test("Sizes, times and counts that no picture has are refused")
@@ -86,11 +86,11 @@ struct TestimonyTests {
             var plan = explicit
             plan.format = choice
             for format in ImageFormat.allCases {
-                var said = rendition
-                said.source.format = .webp
-                said.format = format
+                var reply = rendition
+                reply.source.format = .webp
+                reply.format = format
                 #expect(
-                    RenditionCheck(plan: plan, rendition: said, sniffed: .webp).isPlausible
+                    RenditionCheck(plan: plan, rendition: reply, sniffed: .webp).isPlausible
                         == possible.contains(format), "\(choice) \(format)")
             }
             var animated = rendition
@@ -152,11 +152,11 @@ struct TestimonyTests {
                     }
                 }
                 let read = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(bytes))
-                guard case .finished(let said)? = read else { continue }
-                let check = RenditionCheck(plan: plan, rendition: said, sniffed: .png)
+                guard case .finished(let finished)? = read else { continue }
+                let check = RenditionCheck(plan: plan, rendition: finished, sniffed: .png)
                 guard check.isPlausible, check.matchesFile(target.file, from: 0) else { continue }
-                #expect(said.format == .png && said.source.upright.area > 0)
-                #expect(said.byteCount <= rendition.byteCount)
+                #expect(finished.format == .png && finished.source.upright.area > 0)
+                #expect(finished.byteCount <= rendition.byteCount)
             }
         }
     }

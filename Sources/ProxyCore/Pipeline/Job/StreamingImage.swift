@@ -72,7 +72,7 @@ extension ImageJob {
             return nil
         }
         let content = fetch.body.content
-        guard content != nil || fetch.body.isGrowing && head.contentLength ?? .max > fetch.body.count else {
+        guard content != nil || fetch.body.isIncomplete && head.contentLength ?? .max > fetch.body.count else {
             return nil
         }
         let length = content?.body.count ?? head.contentLength
