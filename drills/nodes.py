@@ -37,7 +37,7 @@ RESULT = "&transform=resize:48x&format=png"
 PYTHON = "/usr/bin/python3"
 STORE_SECONDS = 30
 # shared.timeout where a step is not about it: the store is one process of Python on a machine that all share.
-PATIENCE = "2s"
+STORE_TIMEOUT = "2s"
 
 
 def until(holds, text, seconds=STORE_SECONDS):
@@ -156,7 +156,7 @@ class Cluster:
         self.reference = Daemon(folder / _made(folder, "reference"), configuration=self._write("reference", self.settings()),
                                 listen=(BRIDGE, PORT), **NETWORKS)
         # With the default of shared.journalInterval at first.
-        self.forward, self.changed = False, {"timeout": PATIENCE}
+        self.forward, self.changed = False, {"timeout": STORE_TIMEOUT}
         self.nodes = [None] * len(ADDRESSES)
         for number in range(len(ADDRESSES)):
             self.start(number)
@@ -200,7 +200,7 @@ class Cluster:
 
     def restart_all(self, forward=False, **changed):
         """Restarts all nodes with other values of `cluster.forward` and of `shared`; they keep their caches."""
-        self.forward, self.changed = forward, {"timeout": PATIENCE} | changed
+        self.forward, self.changed = forward, {"timeout": STORE_TIMEOUT} | changed
         for number, node in enumerate(self.nodes):
             node.stop()
             self.start(number)

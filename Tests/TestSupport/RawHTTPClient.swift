@@ -47,7 +47,7 @@ public struct RawHTTPClient: Sendable {
         let connected = UnixAddress.with(path) { [descriptor = line.descriptor] in connect(descriptor, $0, $1)
         }
         guard connected == 0 else { throw Failure(description: "connect \(path): \(errno)") }
-        limitPatience()
+        setTimeouts()
     }
 
     /// Connects to a port of 127.0.0.1.
@@ -65,7 +65,7 @@ public struct RawHTTPClient: Sendable {
             line.close()
             throw Failure(description: "connect \(port): \(code)")
         }
-        limitPatience()
+        setTimeouts()
     }
 
     /// Calls `body` with an IPv4 address in the kernel's format.
@@ -84,7 +84,7 @@ public struct RawHTTPClient: Sendable {
     }
 
     /// A server that never answers, or never reads, fails the test instead of blocking it.
-    private func limitPatience() {
+    private func setTimeouts() {
         var timeout = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))

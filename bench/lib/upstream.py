@@ -18,7 +18,7 @@ HOSTS = 1_000
 REQUESTS = 4_000
 CLIENTS = 16
 DEAD_CLIENTS = 32
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def rows(folder, report):
@@ -148,7 +148,7 @@ def _target(port, host, path):
 
 
 def _ask_hosts(server, port, first, count, times, errors):
-    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as connection:
         for number in range(first, first + count):
             taken, status = _first_byte_time(connection, "bench", _target(port, 1 + number % (HOSTS - 1), f"p{number}"))
             times.append(taken)
@@ -159,5 +159,5 @@ def _ask_hosts(server, port, first, count, times, errors):
 def _ask_the_dead(server, port, number, stop):
     while not stop.is_set():
         with contextlib.suppress(OSError), \
-                socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as connection:
+                socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as connection:
             _first_byte_time(connection, "bench", _target(port, 0, f"dead{number}-{time.monotonic()}"))

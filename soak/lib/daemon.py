@@ -95,7 +95,7 @@ class Daemon:
         return State(memory=resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
                      descriptors=sum(files.values()), kinds=files, threads=len(os.listdir(f"/proc/{pid}/task")))
 
-    def rest(self, port, seconds):
+    def wait_until_idle(self, port, seconds):
         """Waits until only this program is connected and idle fetches have ended; returns the state then."""
         end = time.monotonic() + seconds
         while True:

@@ -11,14 +11,14 @@ HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
 POST = b"POST /healthz HTTP/1.1\r\nHost: a\r\n"
 FLOOD = 450
 # Longer than the daemon's settings keep a hostile connection open.
-PATIENCE = 30
+TIMEOUT_SECONDS = 30
 
 
 def _connect(run, receive=None):
     connection = socket.socket()
     if receive:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT_SECONDS)
     connection.connect(("127.0.0.1", run.port))
     return connection
 
@@ -30,7 +30,7 @@ def _reset(connection):
 
 def _until_the_end(run, name, connection, start, piece, pause):
     """Sends an endless message until the server ends it; it must do so in time."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     with connection:
         connection.sendall(start)
         try:
@@ -44,7 +44,7 @@ def _until_the_end(run, name, connection, start, piece, pause):
                     _expect_refusal(run, name, answer)
                     return
                 except TimeoutError:
-                    connection.settimeout(PATIENCE)
+                    connection.settimeout(TIMEOUT_SECONDS)
         except (BrokenPipeError, ConnectionResetError):
             pass
     run.count(f"hostile: {name}, cut")
@@ -85,7 +85,7 @@ def never_reading(run, chance):
     request = b"GET " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n"
     with _connect(run, receive=4096) as connection:
         connection.setblocking(False)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         try:
             while not run.stop.is_set():
                 if time.monotonic() > end:

@@ -188,13 +188,13 @@ final class Cluster: Sendable {
         }
         let sweeps = Task { await tier.sweepContinually() }
         maintenance.withLock { $0 = [task, sweeps] }
-        await first.wait(atMost: Self.patience)
+        await first.wait(atMost: Self.startTimeout)
     }
 
     /// Purges from this time before the last start's end are done again, in milliseconds.
     private static let overlap: Int64 = 600_000
     /// How long the start waits for the store.
-    private static let patience = Duration.seconds(3)
+    private static let startTimeout = Duration.seconds(3)
 
     /// Ends the exchanges; what waits to be uploaded is lost.
     func stop() async {

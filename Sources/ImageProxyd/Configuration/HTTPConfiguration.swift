@@ -30,7 +30,7 @@ struct HTTPConfiguration: SettingGroup {
         Setting(
             "idleTimeout", \.server.idleTimeout.timeSpan, in: time,
             """
-            Longest rest between requests on a connection; beyond it the connection is closed.
+            Longest time between requests on a connection; beyond it the connection is closed.
             """)
         Setting(
             "bodyTimeout", \.server.bodyTimeout.timeSpan, in: time,

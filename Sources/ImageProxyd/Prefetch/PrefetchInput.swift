@@ -43,7 +43,7 @@ struct PrefetchInput {
     private static let blanks = Set<UInt8>([0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF])
     private static let pieceBytes = 64 << 10
     /// The time in milliseconds after which a pipe that has nothing counts as pausing.
-    private static let patience: CInt = 5_000
+    private static let pauseTimeout: CInt = 5_000
 
     private var form = Form.unknown
     private var line: [UInt8] = []
@@ -60,7 +60,7 @@ struct PrefetchInput {
         var start: [UInt8]? = []
         while true {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            if unsafe poll(&entry, 1, Self.patience) == 0 {
+            if unsafe poll(&entry, 1, Self.pauseTimeout) == 0 {
                 try next(.pause)
                 continue
             }

@@ -55,7 +55,7 @@ struct PrefetchQueue: Sendable {
     private(set) var bytes = 0
 
     /// How long an open order waits for further sources.
-    static let patience = Duration.seconds(60)
+    static let openTimeout = Duration.seconds(60)
     /// What a waiting source, and a host, counts as beside its text.
     private static let overhead = 64
 
@@ -94,7 +94,7 @@ struct PrefetchQueue: Sendable {
         var progress = PrefetchProgress(token: token)
         progress.ordered = seconds
         var order = Order(
-            progress: progress, plan: plan, isOpen: body.isOpen, openUntil: now + Self.patience)
+            progress: progress, plan: plan, isOpen: body.isOpen, openUntil: now + Self.openTimeout)
         order.bytes = plan.byteCount
         bytes += plan.byteCount
         orders[token] = order
@@ -105,7 +105,7 @@ struct PrefetchQueue: Sendable {
     /// Adds further sources to an open order.
     mutating func append(_ body: PrefetchBody, to token: String, at now: Duration) throws(Refusal) {
         guard orders[token]?.isOpen == true else { throw .closed }
-        orders[token]?.openUntil = now + Self.patience
+        orders[token]?.openUntil = now + Self.openTimeout
         let cost = Self.cost(of: body.urls)
         guard cost <= configuration.queueBytes.bytes else { throw .tooLarge }
         guard bytes + cost <= configuration.queueBytes.bytes else { throw .full }

@@ -80,7 +80,9 @@ package final class CurlLoader: ImageLoading {
             return try await load(request, signedWith: keys, into: receiver)
         } catch {
             // S3 answers 400 where a token has expired.
-            if case .status(let status, _) = error, [400, 401, 403].contains(status) { provider.doubt(keys) }
+            if case .status(let status, _) = error, [400, 401, 403].contains(status) {
+                provider.reportRefusal(of: keys)
+            }
             throw error
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// elsewhere.
 ///
 /// Each event loop has a lane: a bounded list under a lock that only the loop and the writer take, the writer
-/// just to swap it for an empty one. A full lane drops records and counts them. The writer's thread rests
+/// just to swap it for an empty one. A full lane drops records and counts them. The writer's thread sleeps
 /// until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in batches
 /// and an idle one never wakes.
 package final class AccessLog: Sendable {

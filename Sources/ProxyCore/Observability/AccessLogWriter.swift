@@ -98,11 +98,11 @@ final class AccessLogWriter: Sendable {
                 spare.removeAll(keepingCapacity: true)
             }
             if isLast { return }
-            rest()
+            sleepUntilRecord()
         }
     }
 
-    private func rest() {
+    private func sleepUntilRecord() {
         waitForSignal(milliseconds: AccessLog.linger)
         isParked.store(true, ordering: .sequentiallyConsistent)
         if lanes.allSatisfy(\.isEmpty), !isClosing.load(ordering: .sequentiallyConsistent) {

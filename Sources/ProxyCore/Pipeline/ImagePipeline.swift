@@ -102,14 +102,14 @@ package final class ImagePipeline: Sendable {
         self.metrics = metrics
         self.clock = clock
         let limit = freshness.refreshBounds.limit
-        refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.restingRefreshes))
+        refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.pausedRefreshes))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
     }
 
-    /// Most sources whose refresh has failed and that are left alone for a while, for each that may run.
-    private static let restingRefreshes = 128
+    /// Most sources whose refresh has failed and that are paused, for each that may run.
+    private static let pausedRefreshes = 128
 
     /// Stale copies served, for the metrics.
     package let staleAnswers: StaleTally

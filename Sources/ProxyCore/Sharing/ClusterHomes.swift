@@ -17,8 +17,8 @@ package final class ClusterHomes: Sendable {
         var readAt: ContinuousClock.Instant?
         /// Reads them; several callers wait for one.
         var reading: Task<Void, Never>?
-        /// Nodes that did not answer, and until when they are not asked.
-        var restingUntil: [ClusterPeer: ContinuousClock.Instant] = [:]
+        /// Nodes that did not answer, and until when they get no requests.
+        var pausedUntil: [ClusterPeer: ContinuousClock.Instant] = [:]
     }
 
     private let peers: ClusterPeers
@@ -31,16 +31,16 @@ package final class ClusterHomes: Sendable {
     private let isAdmitted: @Sendable (SharedSubject, Int64) -> Bool
     private let state = Mutex(State())
 
-    /// The path of a picture that a node asks its home for.
+    /// The path of a picture that a node requests from its home.
     package static let path = "/cluster/image"
-    /// How long the addresses of the nodes are believed.
+    /// How long the addresses of the nodes are used before they are read again.
     private static let addressLifetime = Duration.seconds(10)
-    /// A home that has not answered after this time is asked whether it is there.
-    private static let doubt = Duration.seconds(1)
-    /// How long a home that is there may take; then the node makes the picture itself.
-    private static let patience = Duration.seconds(60)
-    /// How long a node that is not there is not asked.
-    private static let rest = Duration.seconds(15)
+    /// A home that has not answered after this time is pinged; the ping may take as long.
+    private static let pingDelay = Duration.seconds(1)
+    /// How long a home that answers pings may take; then the node makes the picture itself.
+    private static let answerTimeout = Duration.seconds(60)
+    /// How long a node that has failed to answer gets no requests.
+    private static let retryPause = Duration.seconds(15)
 
     /// - Parameters:
     ///   - own: this node's addresses, as `HOST:PORT`.
@@ -89,7 +89,7 @@ package final class ClusterHomes: Sendable {
             answer = try await ask(home, Self.path + "?" + query, for: client)
         } catch {
             // Too much to do, a client that left, and a home that is busy say nothing of the home.
-            if case .failed = error { leave(home) }
+            if case .failed = error { pause(home) }
             return nil
         }
         if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
@@ -102,54 +102,54 @@ package final class ClusterHomes: Sendable {
         return (record, found.entry)
     }
 
-    /// Asks a home, and gives up as soon as it turns out not to be there.
+    /// Sends a home a request, and gives up once the home does not answer a ping.
     private func ask(
         _ home: ClusterPeer, _ target: String, for client: ClientID?
     ) async throws(ObjectStoreError) -> StoreAnswer {
         let (peers, loader, maxBytes, budget) = (peers, loader, maxBytes, budget)
-        let question = Task { () -> Result<StoreAnswer, ObjectStoreError> in
+        let request = Task { () -> Result<StoreAnswer, ObjectStoreError> in
             do throws(ObjectStoreError) {
                 return .success(
                     try await peers.exchange(
-                        "GET", target, with: home, atMost: maxBytes, within: Self.patience, by: loader,
+                        "GET", target, with: home, atMost: maxBytes, within: Self.answerTimeout, by: loader,
                         for: client, budget: budget))
             } catch {
                 return .failure(error)
             }
         }
-        let isGone = Atomic(false)
-        let doubts = Task {
+        let isUnreachable = Atomic(false)
+        let ping = Task {
             // Lost: that the answer has come.
-            try? await peers.timer.sleep(for: Self.doubt)
-            // Again after the question, whose end cancels this, too.
-            guard !Task.isCancelled, await !isThere(home), !Task.isCancelled else { return }
-            isGone.store(true, ordering: .relaxed)
-            question.cancel()
+            try? await peers.timer.sleep(for: Self.pingDelay)
+            // Checked again after the ping, since the end of the request cancels this task.
+            guard !Task.isCancelled, await !isReachable(home), !Task.isCancelled else { return }
+            isUnreachable.store(true, ordering: .relaxed)
+            request.cancel()
         }
         let result = await withTaskCancellationHandler {
-            await question.value
+            await request.value
         } onCancel: {
-            question.cancel()
+            request.cancel()
         }
-        doubts.cancel()
+        ping.cancel()
         if Task.isCancelled { throw .cancelled }
-        if isGone.load(ordering: .relaxed) { throw .failed("the node does not answer") }
+        if isUnreachable.load(ordering: .relaxed) { throw .failed("the node does not answer") }
         return try result.get()
     }
 
     /// Whether a node answers at all.
-    private func isThere(_ peer: ClusterPeer) async -> Bool {
+    private func isReachable(_ peer: ClusterPeer) async -> Bool {
         // Lost: why it does not answer.
         let answer = try? await peers.exchange(
-            "GET", ClusterPeers.pingPath, with: peer, atMost: 1 << 10, within: Self.doubt)
+            "GET", ClusterPeers.pingPath, with: peer, atMost: 1 << 10, within: Self.pingDelay)
         return answer?.status == 200
     }
 
     private func isOwn(_ peer: ClusterPeer) -> Bool { own.withLock { $0.contains(peer.name) } }
 
-    /// Does not ask a node for a while.
-    private func leave(_ peer: ClusterPeer) {
-        state.withLock { $0.restingUntil[peer] = .now + Self.rest }
+    /// Sends a node no requests for a while.
+    private func pause(_ peer: ClusterPeer) {
+        state.withLock { $0.pausedUntil[peer] = .now + Self.retryPause }
     }
 
     /// The home of a source; nil without nodes.
@@ -169,9 +169,9 @@ package final class ClusterHomes: Sendable {
 
     private func isAsked(_ peer: ClusterPeer) -> Bool {
         state.withLock { state in
-            guard let until = state.restingUntil[peer] else { return true }
+            guard let until = state.pausedUntil[peer] else { return true }
             guard until < .now else { return false }
-            state.restingUntil[peer] = nil
+            state.pausedUntil[peer] = nil
             return true
         }
     }
@@ -194,7 +194,7 @@ package final class ClusterHomes: Sendable {
         state.withLock { state in
             state.nodes = seeded
             (state.readAt, state.reading) = (.now, nil)
-            state.restingUntil = state.restingUntil.filter { entry in nodes.contains(entry.key) }
+            state.pausedUntil = state.pausedUntil.filter { entry in nodes.contains(entry.key) }
         }
     }
 
@@ -259,7 +259,7 @@ package struct HomeAnswer: Sendable {
         (self.record, self.age, self.entry) = (record, Int64(age), entry)
     }
 
-    /// Whether it is what was asked for.
+    /// Whether it is what was requested.
     func concerns(_ subject: SharedSubject) -> Bool {
         let description = entry.description
         let isPicture =

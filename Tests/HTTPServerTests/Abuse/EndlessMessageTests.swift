@@ -107,7 +107,7 @@ struct EndlessMessageTests {
 
     @Test("Beyond the connection limit, an idle connection is closed in favour of a health check")
     func eviction() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
         configuration.closeTimeout = .seconds(600)
@@ -140,7 +140,7 @@ struct EndlessMessageTests {
         "Beyond the connection limit, a connection that announces content and does not send it blocks no other client",
         arguments: ["/", "/health"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
     func announcedContent(target: String, framing: String) async throws {
-        let configuration = HTTPServer.Configuration.patient.withFewPlaces
+        let configuration = HTTPServer.Configuration.longTimeouts.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             let slow = try (0..<20).map { _ in
@@ -159,7 +159,7 @@ struct EndlessMessageTests {
 
     @Test("At the connection limit, an idle connection is closed in favour of a new one")
     func idleFlood() async throws {
-        let configuration = HTTPServer.Configuration.patient.withFewPlaces
+        let configuration = HTTPServer.Configuration.longTimeouts.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             // Some have sent one request, some none, some only half of one.
@@ -190,7 +190,7 @@ struct EndlessMessageTests {
         "In a flood beyond the connection limit, every connection is served, refused or closed, and counted, and all of them end"
     )
     func connectionFlood() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 20
         configuration.reservedConnections = 4
         configuration.loops = 2

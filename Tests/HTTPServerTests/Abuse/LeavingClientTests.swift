@@ -11,7 +11,7 @@ struct LeavingClientTests {
     @Test("The last answer to a half-closed client announces the close (RFC 9112 §9.6)")
     func lastAnswer() async throws {
         let gate = Gate()
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         // The server probes once whether it still reads.
         configuration.closeTimeout = .seconds(600)
         let server = try TestServer(configuration) { request in
@@ -71,7 +71,7 @@ struct LeavingClientTests {
             let first = try await onThread { try client.bytes(1) }
             #expect(first == Array("H".utf8))
             client.hangUp()
-            time.advance(by: HTTPServer.Configuration.patient.closeTimeout)
+            time.advance(by: HTTPServer.Configuration.longTimeouts.closeTimeout)
         }
 
         await cancelled.passage()
@@ -169,7 +169,7 @@ struct LeavingClientTests {
             "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
         ])
     func inTheMiddle(bytes: String) async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         // Nothing else may end them, however busy the machine.
         configuration.headerTimeout = .seconds(600)
         configuration.bodyTimeout = .seconds(600)

@@ -42,7 +42,7 @@ struct PlaceTests {
         "At the limit, connections that have their last answer and do not close are closed in favour of new ones",
         arguments: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "x\r\n\r\n"])
     func lingering(request: String) async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 1
         configuration.maxConnections = 4
         configuration.closeTimeout = .seconds(600)
@@ -66,7 +66,7 @@ struct PlaceTests {
         "At the limit, an idle connection on another loop, or among many busy ones, is closed in favour of a new one"
     )
     func idleElsewhere() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
         configuration.maxConnections = 101
         configuration.reservedConnections = 2
@@ -94,7 +94,7 @@ struct PlaceTests {
 
     @Test("Ordinary connections are accepted although refused ones linger")
     func lingering() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 2
         configuration.reservedConnections = 2
         configuration.closeTimeout = .seconds(600)
@@ -126,7 +126,7 @@ struct PlaceTests {
 
     @Test("A reserved connection is free again after its client had to wait for an answer")
     func awaited() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 1
         configuration.closeTimeout = .seconds(600)
@@ -162,7 +162,7 @@ struct PlaceTests {
 
     @Test("At most half of the reserved connections serve vital requests whose answers take time")
     func slowVital() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 4
         let (slow, vital) = (Slow(), Slow())
@@ -197,7 +197,7 @@ struct PlaceTests {
 
     @Test("A client that does not read holds no reserved connection")
     func unread() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
         let slow = Slow()
@@ -237,7 +237,7 @@ struct PlaceTests {
     private static func serverOfLargeAnswers(
         loops: Int, _ configure: (inout HTTPServer.Configuration) -> Void = { _ in }
     ) throws -> TestServer {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = loops
         configuration.maxConnections = 8
         configuration.closeTimeout = .seconds(600)

@@ -19,7 +19,7 @@ struct QueueTests {
     @Test("An answer of a task behind one that the client has not read stays in its own connection")
     func behindABlockedAnswer() async throws {
         let (gate, delivered) = (Gate(), Gate())
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxPipelinedBytes = 2 * Self.large.count
         let server = try TestServer(configuration) { request in
             switch request.target {
@@ -56,7 +56,7 @@ struct QueueTests {
 
     @Test("Clients that pipeline more than a batch of requests yield to others after each batch")
     func turnsBetweenBatches() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 1
         configuration.maxPipelined = 16
         let gate = DispatchGate()
@@ -127,7 +127,7 @@ struct QueueTests {
 
     @Test("Draining does not wait for clients that have their last answer and do not half-close")
     func drainWithoutTheirEnd() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.closeTimeout = .seconds(600)
         let time = ManualTime()
         let server = try TestServer(configuration, by: time) { .now(text($0.target)) }

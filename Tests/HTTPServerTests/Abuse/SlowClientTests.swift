@@ -12,7 +12,7 @@ struct SlowClientTests {
 
     @Test("A client that reads its answer below the lowest rate is cut, however steadily it reads")
     func tricklingReader() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         // No client reads so much byte by byte.
         configuration.minSendRate = 1 << 30
         let time = ManualTime()

@@ -33,7 +33,7 @@ struct UntakenAnswerTests {
         "An answer in the send buffer arrives whole when the server drains and the client sends more (RFC 9112 §9.6)"
     )
     func drain() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.closeTimeout = .seconds(600)
         let time = ManualTime()
         let server = try Self.server(configuration, by: time)
@@ -57,7 +57,7 @@ struct UntakenAnswerTests {
 
     @Test("A connection with an answer in the send buffer is not closed for another one until a timeout")
     func eviction() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.closeTimeout = .seconds(600)
         let server = try Self.server(configuration)
@@ -114,7 +114,7 @@ struct UntakenAnswerTests {
 
     @Test("A half-closed connection stays open until the answer in its send buffer has arrived")
     func halfClosed() async throws {
-        let server = try Self.server(.patient)
+        let server = try Self.server(.longTimeouts)
         let client = try await Self.client(of: server)
         client.finishSending()
 
@@ -138,7 +138,7 @@ struct UntakenAnswerTests {
         "An answer in the send buffer is still sent when the client was so slow that another one got its place"
     )
     func lateEviction() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.closeTimeout = .zero
         let server = try Self.server(configuration)

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Accepting")
 struct AcceptorTests {
-    @Test("The listeners that rested are watched again, once, and no others")
-    func rest() throws {
+    @Test("The listeners that were paused are watched again, once, and no others")
+    func resume() throws {
         var acceptor = Acceptor()
         acceptor.listeners = try (0..<3).map { number in
             try Listener(.tcp(host: "127.0.0.1", port: 0), number: number)

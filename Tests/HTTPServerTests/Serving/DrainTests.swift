@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A draining server")
 struct DrainTests {
-    private static let grace = HTTPServer.Configuration.patient.drainGrace
+    private static let grace = HTTPServer.Configuration.longTimeouts.drainGrace
 
     @Test(
         "A draining server answers requests in progress with Connection: close, and closes idle connections")
@@ -44,7 +44,7 @@ struct DrainTests {
 
     @Test("Draining reaches the clients of all loops at once, however long a client of one of them takes")
     func drainOfLoops() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
         let (started, gate, time) = (Observed(0), Gate(), ManualTime())
         let server = try TestServer(configuration, by: time) { _ in
@@ -85,7 +85,7 @@ struct DrainTests {
         "A connection's first or next request after the drain began is answered as its last one",
         arguments: Transport.allCases)
     func requestAfterTheBeginning(transport: Transport) async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
         configuration.drainGrace = .seconds(600)
         let server = try TestServer(configuration) { .now(text($0.target)) }
@@ -126,7 +126,7 @@ struct DrainTests {
         "A draining server answers all requests in the backlog, and those of handshakes that have just ended",
         arguments: Transport.allCases)
     func backlog(transport: Transport) async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
         let (held, release) = (Observed(0), DispatchGate())
         let server = try TestServer(configuration) { request in
@@ -159,7 +159,7 @@ struct DrainTests {
 
     @Test("A draining server closes an idle connection within the grace period, without a reset")
     func silentConnections() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         // So that it is the drain that ends them.
         configuration.closeTimeout = .seconds(600)
         let time = ManualTime()
@@ -193,7 +193,7 @@ struct DrainTests {
         try busy.send(get("/"))
         await started.passage()
         let successor = try HTTPServer(
-            configuration: .patient,
+            configuration: .longTimeouts,
             handler: TestServer.Handler(respond: { .now(text($0.target)) }, finished: { _ in }))
         try await server.drain {
             _ = try successor.listen(on: [.unix(path: server.path)])

@@ -10,7 +10,7 @@ import Testing
 struct MessageEndTests {
     @Test("A client that waits for 100 is answered at once if no content is needed (RFC 9110 §10.1.1)")
     func expectations() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.limits.contentBytes = 10
         let server = try TestServer(configuration) { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         let statuses = try await onThread {
@@ -38,15 +38,15 @@ struct MessageEndTests {
             #expect(answer.status == 200 && answer.text == "/no-content")
             #expect(answer["Connection"] == "close")
             // What resembles a request is content, which is no longer read.
-            let impatient = try server.client()
-            try impatient.send(head + "Expect: 100-continue\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try impatient.answer().status == 200)
-            #expect(throws: RawHTTPClient.Failure.self) { try impatient.answer() }
+            let early = try server.client()
+            try early.send(head + "Expect: 100-continue\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try early.answer().status == 200)
+            #expect(throws: RawHTTPClient.Failure.self) { try early.answer() }
         }
     }
 
     @Test("Content that is sent without waiting for 100 is read all the same (RFC 9110 §10.1.1)")
-    func impatience() async throws {
+    func earlyContent() async throws {
         let server = try TestServer { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         try await onThread {
             let client = try server.client()

@@ -54,7 +54,7 @@ struct ServerTests {
     @Test("A target of https is refused unless it comes from a trusted proxy (RFC 9110 §7.4)")
     func securedScheme() async throws {
         for isTrusted in [false, true] {
-            var configuration = HTTPServer.Configuration.patient
+            var configuration = HTTPServer.Configuration.longTimeouts
             configuration.isTrustedProxy = { _ in isTrusted }
             let server = try TestServer(configuration) { .now(text($0.target)) }
             try await onThread {
@@ -153,7 +153,7 @@ struct ServerTests {
         try client.send("GET / HTTP/1.1\r\nHost:")
         await server.counts { $0.connections == 1 }
 
-        time.advance(by: HTTPServer.Configuration.patient.headerTimeout)
+        time.advance(by: HTTPServer.Configuration.longTimeouts.headerTimeout)
         let answer = try await onThread { try client.answer() }
         #expect(answer.status == 408)
         #expect(server.server.counts.rejected[.headerTimeout] == 1)
@@ -193,7 +193,7 @@ struct ServerTests {
     @Test("Beyond the connection limit only vital requests are answered, up to the reserved connections")
     func tooMany() async throws {
         let gate = Gate()
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 1
         let server = try TestServer(configuration) { request in
@@ -272,7 +272,7 @@ struct ServerTests {
 
     @Test("Connections are spread evenly over the loops")
     func spread() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 4
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let clients = try await onThread {
@@ -291,7 +291,7 @@ struct ServerTests {
     func letGo() async throws {
         let gate = Gate()
         func serve() async throws -> [RawHTTPClient] {
-            var configuration = HTTPServer.Configuration.patient
+            var configuration = HTTPServer.Configuration.longTimeouts
             configuration.loops = 2
             let server = try TestServer(configuration) { request in
                 guard request.target == "/late" else { return .now(text(request.target)) }
@@ -320,7 +320,7 @@ struct ServerTests {
 
     @Test("Connections are spread over the loops")
     func balance() async throws {
-        var configuration = HTTPServer.Configuration.patient
+        var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let clients = try (0..<20).map { _ in try server.client() }

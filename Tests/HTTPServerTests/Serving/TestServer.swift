@@ -39,7 +39,7 @@ final class TestServer: Sendable {
 
     /// - Parameter time: by which its timeouts pass; the system's by default.
     init(
-        _ configuration: HTTPServer.Configuration = .patient, by time: ManualTime? = nil,
+        _ configuration: HTTPServer.Configuration = .longTimeouts, by time: ManualTime? = nil,
         finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
         respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
     ) throws {
@@ -100,7 +100,7 @@ final class TestServer: Sendable {
     /// Lets the time pass that a draining server leaves to clients without a request; each receives an orderly end
     /// then, and its connection ends without its doing.
     func passGrace(of clients: [RawHTTPClient], by time: ManualTime) async throws {
-        let grace = HTTPServer.Configuration.patient.drainGrace
+        let grace = HTTPServer.Configuration.longTimeouts.drainGrace
         time.advance(by: grace)
         try await onThread {
             for client in clients { #expect(client.receivesEnd()) }
@@ -162,7 +162,7 @@ final class AnonymousFile: Sendable {
 extension HTTPServer.Configuration {
     /// No timeout is short enough to expire while a machine is busy with other tests; tests set the ones that
     /// they test.
-    static var patient: HTTPServer.Configuration {
+    static var longTimeouts: HTTPServer.Configuration {
         var configuration = HTTPServer.Configuration()
         configuration.headerTimeout = .seconds(600)
         configuration.idleTimeout = .seconds(600)

@@ -32,7 +32,7 @@ final class Proxy: Sendable {
         _ folder: TemporaryDirectory, _ settings: String, _ security: String, _ results: String,
         _ uploads: Bool = false
     ) -> String {
-        let settings = patient(settings)
+        let settings = withLongTimeouts(settings)
         return """
             {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, \
             "cache": {"results": "\(results)", "uploads": \(uploads), "disk": {"directory": "\(folder.path)/cache"}}, \
@@ -42,7 +42,7 @@ final class Proxy: Sendable {
 
     /// The settings with longer times for everything that they do not name: a machine that is busy with other
     /// tests is slow, not wrong.
-    private static func patient(_ settings: String) -> String {
+    private static func withLongTimeouts(_ settings: String) -> String {
         let times: KeyValuePairs = [
             "fetch": "queueTimeout connectTimeout firstByteTimeout totalTimeout lowSpeedTime",
             "http": "headerTimeout bodyTimeout writeTimeout requestTimeout",

@@ -73,7 +73,7 @@ struct FrontTests {
         }
     }
 
-    @Test("The daemon sees the client's address, and believes no other", arguments: installed)
+    @Test("The daemon uses the client's address that the front reports, and no other", arguments: installed)
     func clientAddress(kind: Front.Kind) async throws {
         let front = try await Front(kind)
         front.origin.route("/a.jpg", Self.photo(Self.lasting))

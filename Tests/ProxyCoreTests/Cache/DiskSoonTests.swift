@@ -186,39 +186,39 @@ struct DiskSoonTests {
 
 @Suite("The jobs that wait for the disk tier's writer")
 struct WriteInboxTests {
-    private let patient = WriteJob(work: { _, _ in 0 }, completion: nil, isDeferred: true)
-    private let hasty = WriteJob(work: { _, _ in 0 }, completion: nil)
+    private let deferred = WriteJob(work: { _, _ in 0 }, completion: nil, isDeferred: true)
+    private let immediate = WriteJob(work: { _, _ in 0 }, completion: nil)
 
     @Test("Deferred jobs set one timer, and are taken when it fires")
     func alarm() {
         var inbox = WriteInbox(limit: 10, batchSize: 8)
 
-        #expect(isCase(inbox.add(patient), .mustSetTimer))
-        #expect(isCase(inbox.add(patient), .queued))
+        #expect(isCase(inbox.add(deferred), .mustSetTimer))
+        #expect(isCase(inbox.add(deferred), .queued))
         #expect(inbox.takeBatch().isEmpty)
 
         let mustWake = inbox.timerFired()
         #expect(mustWake)
         #expect(inbox.takeBatch().count == 2)
         #expect(inbox.sleep().mayRest)
-        #expect(isCase(inbox.add(patient), .mustSetTimer))
+        #expect(isCase(inbox.add(deferred), .mustSetTimer))
     }
 
     @Test("A full batch of deferred jobs wakes the writer")
     func fullBatch() {
         var inbox = WriteInbox(limit: 10, batchSize: 2)
 
-        #expect(isCase(inbox.add(patient), .mustSetTimer))
-        #expect(isCase(inbox.add(patient), .mustWake))
+        #expect(isCase(inbox.add(deferred), .mustSetTimer))
+        #expect(isCase(inbox.add(deferred), .mustWake))
         #expect(inbox.takeBatch().count == 2)
     }
 
     @Test("An urgent job is taken at once, together with those before it")
     func order() {
         var inbox = WriteInbox(limit: 10, batchSize: 8)
-        _ = inbox.add(patient)
+        _ = inbox.add(deferred)
 
-        #expect(isCase(inbox.add(hasty), .mustWake))
+        #expect(isCase(inbox.add(immediate), .mustWake))
 
         #expect(inbox.takeBatch().map(\.isDeferred) == [true, false])
     }
@@ -226,10 +226,10 @@ struct WriteInboxTests {
     @Test("A job that comes during a batch waits for its own timer")
     func nextBatch() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = inbox.add(hasty)
+        _ = inbox.add(immediate)
         _ = inbox.takeBatch()
 
-        #expect(isCase(inbox.add(patient), .mustSetTimer))
+        #expect(isCase(inbox.add(deferred), .mustSetTimer))
 
         #expect(inbox.takeBatch().isEmpty)
         #expect(inbox.sleep().mayRest)
@@ -240,8 +240,8 @@ struct WriteInboxTests {
     @Test("A timer that fires late finds no job")
     func lateAlarm() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = inbox.add(patient)
-        _ = inbox.add(hasty)
+        _ = inbox.add(deferred)
+        _ = inbox.add(immediate)
         _ = inbox.takeBatch()
 
         let mustWake = inbox.timerFired()
@@ -251,7 +251,7 @@ struct WriteInboxTests {
     @Test("Closing makes all deferred jobs urgent")
     func closing() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = inbox.add(patient)
+        _ = inbox.add(deferred)
 
         let mustWake = inbox.close {}
         #expect(mustWake)
@@ -259,7 +259,7 @@ struct WriteInboxTests {
         #expect(inbox.takeBatch().count == 1)
         let (mayRest, closing) = inbox.sleep()
         #expect(mayRest && closing.count == 1)
-        #expect(isCase(inbox.add(patient), .refused(.closed)))
+        #expect(isCase(inbox.add(deferred), .refused(.closed)))
     }
 
     private func isCase(_ some: WriteInbox.Acceptance, _ other: WriteInbox.Acceptance) -> Bool {

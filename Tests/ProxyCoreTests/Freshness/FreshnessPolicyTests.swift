@@ -339,10 +339,10 @@ struct FreshnessPolicyTests: FreshnessTesting {
             ([("last-modified", "Sun, 06 Nov 1994 08:49:38 GMT")], false),
             ([("etag", "\"a\""), ("last-modified", "Sun, 06 Nov 1994 08:49:38 GMT")], true),
         ] as [([(String, String)], Bool)])
-    func confirmation(fields: [(String, String)], isBelieved: Bool) throws {
+    func confirmation(fields: [(String, String)], isAccepted: Bool) throws {
         let stored = try record([("etag", "\"a\""), ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")])
 
-        #expect(FreshnessPolicy.confirms(head(fields, status: 304), stored) == isBelieved)
+        #expect(FreshnessPolicy.confirms(head(fields, status: 304), stored) == isAccepted)
     }
 
     // MARK: - Helpers

@@ -212,8 +212,8 @@ struct AWSKeyTests {
     }
 
     @Test(
-        "are asked for early, once a minute at most, when the store refuses a request that they have signed")
-    func doubt() async throws {
+        "are requested early, once a minute at most, when the store refuses a request that they have signed")
+    func refusal() async throws {
         let fixture = try KeyFixture()
         fixture.service.route(
             "/",
@@ -224,14 +224,14 @@ struct AWSKeyTests {
         let provider = try fixture.webIdentity()
 
         let first = try await provider.current()
-        provider.doubt(first)
+        provider.reportRefusal(of: first)
         let second = try await provider.current()
         // Those of a request that began before.
-        provider.doubt(first)
-        provider.doubt(second)
+        provider.reportRefusal(of: first)
+        provider.reportRefusal(of: second)
         let same = try await provider.current()
         fixture.pass(60)
-        provider.doubt(second)
+        provider.reportRefusal(of: second)
 
         #expect([first, second, same].map(\.name.text) == ["one", "two", "two"])
         #expect(try await provider.current().name.text == "three")

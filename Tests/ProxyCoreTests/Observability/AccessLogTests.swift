@@ -225,7 +225,7 @@ struct AccessLogTests {
         #expect(taken > 0 && taken < batch.count && taken.isMultiple(of: 300))
     }
 
-    @Test("A record wakes the resting writer, also if the log stays open")
+    @Test("A record wakes the sleeping writer, also if the log stays open")
     func wakesUp() throws {
         let pipe = Pipe()
         let log = try AccessLog(

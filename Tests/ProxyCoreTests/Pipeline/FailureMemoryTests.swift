@@ -135,7 +135,7 @@ struct FailureMemoryTests {
         let sources = (0..<20).map { CacheKey(canonicalText: "source \($0)") }
 
         let begun = sources.filter { verifications.begin($0, at: 0) }
-        for source in begun { verifications.end(source, restingFor: 10, at: 0) }
+        for source in begun { verifications.end(source, pausedFor: 10, at: 0) }
         let again = begun.filter { verifications.begin($0, at: 0) }
 
         #expect(begun == Array(sources.prefix(8)))

@@ -46,7 +46,7 @@ struct PromiseTests {
     }
 
     @Test("A wait can be bounded")
-    func patience() async {
+    func boundedWait() async {
         let time = SteppedTime()
         async let bounded: Void = promise.wait(atMost: .seconds(600), by: time)
         await time.advance(by: .seconds(600), when: 1)

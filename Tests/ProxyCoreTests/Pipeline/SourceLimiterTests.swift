@@ -26,7 +26,7 @@ struct SourceLimiterTests {
         for key in keys.prefix(2) { expect(true, limiter.begin(key, at: 0)) }
         expect(false, limiter.begin(keys[2], at: 0))
         #expect(limiter.count == 2)
-        limiter.end(keys[0], restingFor: 5, at: 0)
+        limiter.end(keys[0], pausedFor: 5, at: 0)
         expect(true, limiter.begin(keys[2], at: 0))
     }
 
@@ -34,7 +34,7 @@ struct SourceLimiterTests {
     func pause() {
         var limiter = SourceLimiter(limit: 2, capacity: 9)
         _ = limiter.begin(keys[0], at: 100)
-        limiter.end(keys[0], restingFor: 5, at: 100)
+        limiter.end(keys[0], pausedFor: 5, at: 100)
 
         expect(false, limiter.begin(keys[0], at: 104))
         expect(true, limiter.begin(keys[1], at: 104))
@@ -45,7 +45,7 @@ struct SourceLimiterTests {
     func clockSetBack() {
         var limiter = SourceLimiter(limit: 2, capacity: 9)
         _ = limiter.begin(keys[0], at: 100)
-        limiter.end(keys[0], restingFor: 5, at: 100)
+        limiter.end(keys[0], pausedFor: 5, at: 100)
 
         expect(true, limiter.begin(keys[0], at: 50))
     }
@@ -56,7 +56,7 @@ struct SourceLimiterTests {
         for number in 0..<1_000 {
             let key = CacheKey(canonicalText: "\(number)")
             expect(true, limiter.begin(key, at: 0))
-            limiter.end(key, restingFor: 1_000, at: 0)
+            limiter.end(key, pausedFor: 1_000, at: 0)
         }
 
         expect(true, limiter.begin(CacheKey(canonicalText: "0"), at: 0))

@@ -11,13 +11,13 @@ import Synchronization
 final class AWSKeyProvider: Sendable {
     private struct State {
         var keys: AWSKeys?
-        /// When the source is asked next, in seconds since 1970.
+        /// When keys are requested next, in seconds since 1970.
         var due = Int64.min
         var failures = 0
-        var failure = "not asked yet"
-        /// Whether the store has refused the keys, and when that was last believed.
-        var isDoubted = false
-        var doubted = Int64.min
+        var failure = "not requested yet"
+        /// Whether the store has refused the keys, and when a refusal last caused an early request for new ones.
+        var isRefused = false
+        var refusedAt = Int64.min
         var refresh: Task<Void, Never>?
     }
 
@@ -32,13 +32,13 @@ final class AWSKeyProvider: Sendable {
     /// How long before they expire keys are refreshed; for short-lived keys, half their life. Seconds.
     private static let margin: Int64 = 300
     /// Requests wait for new keys if the present ones expire within this time. Seconds.
-    private static let patience: Int64 = 60
+    private static let waitMargin: Int64 = 60
     /// How often files are read again, in seconds.
     private static let fileInterval: Int64 = 5
     /// The longest pause after a failure, in seconds.
     private static let longestPause: Int64 = 60
-    /// How often an answer of the store makes the source be asked early, in seconds.
-    private static let doubtInterval: Int64 = 60
+    /// The shortest time between two early requests for keys, in seconds.
+    private static let refusalInterval: Int64 = 60
 
     /// - Parameter clock: the time in seconds since 1970.
     init(
@@ -57,7 +57,7 @@ final class AWSKeyProvider: Sendable {
             if now >= state.due, state.refresh == nil {
                 state.refresh = Task { await self.refresh() }
             }
-            let mayWait = state.isDoubted || state.keys?.expiry.map { $0 - now < Self.patience } ?? true
+            let mayWait = state.isRefused || state.keys?.expiry.map { $0 - now < Self.waitMargin } ?? true
             return (state.keys, mayWait ? state.refresh : nil)
         }
         guard let refresh else { return try valid(keys, at: now) }
@@ -70,12 +70,12 @@ final class AWSKeyProvider: Sendable {
         throw .noKeys("\(request.name): \(state.withLock(\.failure))")
     }
 
-    /// The store has refused a request that these keys have signed: they may have been replaced.
-    func doubt(_ keys: AWSKeys) {
+    /// Requests new keys soon, since the store has refused a request that these have signed.
+    func reportRefusal(of keys: AWSKeys) {
         let now = clock()
         state.withLock { state in
-            guard state.keys == keys, now - Self.doubtInterval >= state.doubted else { return }
-            (state.isDoubted, state.doubted, state.due) = (true, now, min(state.due, now))
+            guard state.keys == keys, now - Self.refusalInterval >= state.refusedAt else { return }
+            (state.isRefused, state.refusedAt, state.due) = (true, now, min(state.due, now))
         }
     }
 
@@ -102,7 +102,7 @@ final class AWSKeyProvider: Sendable {
             state.keys = keys
             state.due =
                 keys.expiry.map { $0 - min(Self.margin, ($0 - now) / 2) } ?? now + Self.fileInterval
-            (state.failures, state.isDoubted, state.refresh) = (0, false, nil)
+            (state.failures, state.isRefused, state.refresh) = (0, false, nil)
         }
     }
 
@@ -112,7 +112,7 @@ final class AWSKeyProvider: Sendable {
             let pause = min(Self.longestPause, 1 << Int64(min(state.failures, 6)))
             state.due = now + pause
             state.failures += 1
-            (state.failure, state.isDoubted, state.refresh) = (reason, false, nil)
+            (state.failure, state.isRefused, state.refresh) = (reason, false, nil)
         }
     }
 }

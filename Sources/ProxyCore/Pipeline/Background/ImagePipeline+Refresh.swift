@@ -39,7 +39,7 @@ extension ImagePipeline {
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
             let (now, pause) = (clock().seconds, isRefreshed ? 0 : freshness.refreshBounds.pause)
-            refreshes.withLock { $0.end(source, restingFor: pause, at: now) }
+            refreshes.withLock { $0.end(source, pausedFor: pause, at: now) }
         }
         return true
     }

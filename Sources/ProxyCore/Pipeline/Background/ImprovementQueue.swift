@@ -22,7 +22,7 @@ struct ImprovementQueue {
     private var running: CacheKey?
     private var lastID = 0
     /// Nothing begins before, in seconds since 1970.
-    private var restsUntil: Int64 = 0
+    private var pausedUntil: Int64 = 0
 
     /// Bytes of the texts of all that waits.
     private static let maxBytes = 4 << 20
@@ -63,7 +63,7 @@ struct ImprovementQueue {
     /// Takes the next one out; nil when one is under way, none waits, or it is too early.
     mutating func begin(at now: Int64) -> Item? {
         // A clock that was set back must not make the pause longer.
-        guard running == nil, !(1...Self.pause).contains(restsUntil - now),
+        guard running == nil, !(1...Self.pause).contains(pausedUntil - now),
             let item = queue.takeNext(at: .now)
         else { return nil }
         running = item.request.resultKey
@@ -76,6 +76,6 @@ struct ImprovementQueue {
         queue.end(item.id, at: .now)
         forget(item)
         running = nil
-        if wasInterrupted { restsUntil = now + Self.pause }
+        if wasInterrupted { pausedUntil = now + Self.pause }
     }
 }

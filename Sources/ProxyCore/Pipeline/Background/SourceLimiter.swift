@@ -7,14 +7,14 @@ struct SourceLimiter: Sendable {
     private let limit: Int
     private var capacity: Int
     private var running: Set<CacheKey> = []
-    /// Sources that are left alone: since when and until when, in seconds since 1970.
-    private var resting: [CacheKey: Range<Int64>] = [:]
-    /// The same, in the order in which they began to rest.
+    /// Sources that are paused: since when and until when, in seconds since 1970.
+    private var paused: [CacheKey: Range<Int64>] = [:]
+    /// The same, in the order in which they were paused.
     private var order: [CacheKey] = []
 
     /// - Parameters:
     ///   - limit: sources at once.
-    ///   - capacity: most sources that rest; beyond it those go that have rested longest.
+    ///   - capacity: most paused sources; beyond it the one paused longest ago is removed.
     init(limit: Int, capacity: Int) {
         self.limit = limit
         self.capacity = max(1, capacity)
@@ -23,40 +23,40 @@ struct SourceLimiter: Sendable {
     /// Sources that are worked on.
     var count: Int { running.count }
 
-    /// Changes the most sources that rest.
+    /// Changes the most paused sources.
     mutating func resize(capacity: Int) {
         self.capacity = max(1, capacity)
         trim()
     }
 
-    /// Takes a place; false when the source has one or rests, or all are taken.
+    /// Takes a place; false when the source has one or is paused, or all are taken.
     mutating func begin(_ source: CacheKey, at now: Int64) -> Bool {
-        // A clock that was set back must not make the rest longer.
-        guard running.count < limit, resting[source]?.contains(now) != true else { return false }
+        // A clock that was set back must not make the pause longer.
+        guard running.count < limit, paused[source]?.contains(now) != true else { return false }
         return running.insert(source).inserted
     }
 
     /// Gives the place back.
-    /// - Parameter seconds: for which the source rests.
-    mutating func end(_ source: CacheKey, restingFor seconds: Int64 = 0, at now: Int64) {
+    /// - Parameter seconds: for which the source is paused.
+    mutating func end(_ source: CacheKey, pausedFor seconds: Int64 = 0, at now: Int64) {
         running.remove(source)
         guard seconds > 0 else { return }
-        if resting.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
+        if paused.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
         trim()
     }
 
-    /// Lets a source rest no longer.
+    /// Ends the pause of a source.
     mutating func forget(_ source: CacheKey) {
-        guard resting.removeValue(forKey: source) != nil else { return }
+        guard paused.removeValue(forKey: source) != nil else { return }
         order.removeAll { $0 == source }
     }
 
     /// The same for all sources.
-    mutating func forgetAll() { (resting, order) = ([:], []) }
+    mutating func forgetAll() { (paused, order) = ([:], []) }
 
     private mutating func trim() {
         guard order.count > capacity else { return }
-        for source in order.prefix(order.count - capacity) { resting[source] = nil }
+        for source in order.prefix(order.count - capacity) { paused[source] = nil }
         order.removeFirst(order.count - capacity)
     }
 }

@@ -9,7 +9,7 @@ import URLs
 /// Remembered failures as the pipeline uses them (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
 package final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
-    /// Sources that are decoded once more because a result has failed; one that can be decoded rests.
+    /// Sources that are decoded once more because a result has failed; one that can be decoded is paused.
     private let verifications: Mutex<SourceLimiter>
     /// Seconds for which a source that was decoded after a failure counts as sound.
     private let soundTime: Atomic<Int64>
@@ -137,16 +137,17 @@ package final class FailureMemory: Sendable {
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
-    /// Refuses a source that fails by itself, and leaves one alone that does not, for as long as a bad image is remembered.
+    /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad image is
+    /// remembered.
     func endVerification(of source: CacheKey, _ text: String, _ verdict: Verdict, at now: Int64) {
-        var rest: Int64 = 0
+        var pause: Int64 = 0
         switch verdict {
-        case .sound: rest = soundTime.load(ordering: .relaxed)
+        case .sound: pause = soundTime.load(ordering: .relaxed)
         case .failed(let failure):
             failed.remember(key(ofSource: source), failure, as: .badImage, ofSource: source, text, at: now)
         case .unknown: break
         }
-        verifications.withLock { $0.end(source, restingFor: rest, at: now) }
+        verifications.withLock { $0.end(source, pausedFor: pause, at: now) }
     }
 
     /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.

@@ -49,7 +49,7 @@ extension ImageJob {
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
         if let length = fetch.received.head?.contentLength, length <= Self.smallImage {
-            await subscription.result.wait(atMost: Self.smallImagePatience)
+            await subscription.result.wait(atMost: Self.smallImageWait)
         }
         guard let image = streamingImage(from: fetch, subscription),
             image.length != nil || support == .anyLength
@@ -58,10 +58,10 @@ extension ImageJob {
         return image
     }
 
-    /// The size in bytes up to which an image is answered as a whole if it is complete within `smallImagePatience`.
+    /// The size in bytes up to which an image is answered as a whole if it is complete within `smallImageWait`.
     private static let smallImage = PartialBody.Configuration().memoryLimit.bytes
     /// For what is being received in the same moment, not for what the origin has yet to send.
-    private static let smallImagePatience = Duration.milliseconds(1)
+    private static let smallImageWait = Duration.milliseconds(1)
 
     /// What is known of an image whose bytes are being received, or wait to be stored; nil where it is too late for that: the
     /// task has ended, or they never will come.
@@ -72,7 +72,8 @@ extension ImageJob {
             return nil
         }
         let content = fetch.body.content
-        guard content != nil || fetch.body.isIncomplete && head.contentLength ?? .max > fetch.body.count else {
+        guard content != nil || fetch.body.isIncomplete && head.contentLength ?? .max > fetch.body.count
+        else {
             return nil
         }
         let length = content?.body.count ?? head.contentLength

@@ -182,7 +182,7 @@ extension ImageTiers {
     private func markStale(_ source: CacheKey) async throws(DiskCacheError) {
         guard var record = await disk.sourceRecord(for: source) else {
             removeFromMemoryAndOpenFiles(source)
-            // What its files say of its freshness must not be believed either.
+            // The freshness that its files have must not be used either.
             _ = try await disk.removeAll(ofSource: source)
             return
         }
