@@ -26,7 +26,7 @@ extension AdminConnection {
         var text = ""
         while let line = try line() {
             text += line
-            guard text.utf8.count <= Self.maxAnswerBytes else { throw .nonsense }
+            guard text.utf8.count <= Self.maxAnswerBytes else { throw .unexpectedAnswer }
         }
         var parser = JSONParser(Array(text.utf8), notesPositions: false)
         // Lost: what is wrong with it; the status says enough.

@@ -18,8 +18,8 @@ struct AdminConnection: ~Copyable {
         case broken(CInt)
         /// The answer has this status; what its problem document says.
         case refused(Int, String?)
-        /// It is no answer of HTTP.
-        case nonsense
+        /// The answer is not one of an imageproxyd: it is not HTTP, is too long, or is not JSON.
+        case unexpectedAnswer
 
         var description: String {
             switch self {
@@ -30,7 +30,7 @@ struct AdminConnection: ~Copyable {
             case .refused(404, _): "what answers there is no admin listener, or one of an older version"
             case .refused(let status, nil): "the daemon answered with status \(status)"
             case .refused(_, let text?): text
-            case .nonsense: "what answers there is no imageproxyd"
+            case .unexpectedAnswer: "what answers there is no imageproxyd"
             }
         }
 
@@ -38,7 +38,7 @@ struct AdminConnection: ~Copyable {
         var isTransient: Bool {
             switch self {
             case .unreachable, .broken, .refused(503, _): true
-            case .refused, .nonsense: false
+            case .refused, .unexpectedAnswer: false
             }
         }
 
@@ -88,7 +88,7 @@ struct AdminConnection: ~Copyable {
         try connection.send(head + Array("\r\n".utf8) + content)
         let parts = try connection.line()?.split(separator: " ")
         guard let parts, parts.count > 1, parts[0].hasPrefix("HTTP/1."), let status = Int(parts[1]) else {
-            throw .nonsense
+            throw .unexpectedAnswer
         }
         connection.status = status
         while let line = try connection.line(), !line.isEmpty {}
@@ -108,7 +108,7 @@ struct AdminConnection: ~Copyable {
     /// The rest of the answer.
     mutating func body() throws(Failure) -> [UInt8] {
         while try receive() {
-            guard unread.count <= Self.maxBodyBytes else { throw .nonsense }
+            guard unread.count <= Self.maxBodyBytes else { throw .unexpectedAnswer }
         }
         defer { unread = [] }
         return unread
@@ -136,7 +136,7 @@ struct AdminConnection: ~Copyable {
                 defer { unread.removeFirst(end + 1) }
                 return String(decoding: line, as: UTF8.self)
             }
-            guard unread.count <= Self.maxLineBytes else { throw .nonsense }
+            guard unread.count <= Self.maxLineBytes else { throw .unexpectedAnswer }
             guard try receive() else { return nil }
         }
     }

@@ -75,7 +75,7 @@ struct AdminClient: Sendable {
     private func atFirst(
         _ connect: (HTTPServer.Address) throws(AdminConnection.Failure) -> AdminConnection
     ) throws(AdminConnection.Failure) -> AdminConnection {
-        var failure = AdminConnection.Failure.nonsense
+        var failure = AdminConnection.Failure.unexpectedAnswer
         for address in addresses {
             do throws(AdminConnection.Failure) {
                 return try connect(address)
@@ -94,7 +94,7 @@ struct AdminClient: Sendable {
             var connection = try open(target, method: method)
             var parser = JSONParser(try connection.body())
             // Lost: what is wrong with it; the daemon writes JSON.
-            guard let json = try? parser.parse() else { throw .nonsense }
+            guard let json = try? parser.parse() else { throw .unexpectedAnswer }
             return json
         } catch {
             HostProcess.reportError("\(error)")

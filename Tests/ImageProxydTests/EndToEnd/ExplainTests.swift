@@ -108,7 +108,7 @@ struct ExplainTests {
         arguments: [
             "/metrics", "/img?url=a b", "",
         ])
-    func nonsense(target: String) async throws {
+    func invalidTarget(target: String) async throws {
         let proxy = try await Proxy()
         let answer = try await proxy.administer("GET", "/explain?target=\(target.asQueryValue)")
         #expect(answer.status == 400)

@@ -114,9 +114,9 @@ struct WorkerDrillTests {
     /// too much memory.
     private func poison(_ proxy: Proxy, _ round: Int) async throws {
         let damaged = Array(Fixtures.photo.prefix(Fixtures.photo.count / 2))
-        let nonsense =
+        let invalid =
             Array(Fixtures.photo.prefix(4)) + (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ round) }
-        for (name, body) in [("damaged", damaged), ("nonsense", nonsense)] {
+        for (name, body) in [("damaged", damaged), ("invalid", invalid)] {
             let path = "/\(name)-\(round).jpg"
             proxy.origin.route(path, .body(body, fields: []))
             let answer = try await proxy.get(proxy.target(path, "transform=resize:50x&format=png"))

@@ -174,11 +174,11 @@ struct CurlLoaderTests {
         fixture.origin.route("/seconds", .status(503, fields: [("Retry-After", "120")]))
         fixture.origin.route(
             "/date", .status(429, fields: [("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT")]))
-        fixture.origin.route("/nonsense", .status(503, fields: [("Retry-After", "soon")]))
+        fixture.origin.route("/invalid", .status(503, fields: [("Retry-After", "soon")]))
 
         await #expect(throws: LoadError.status(503, retryAfter: 120)) { try await fixture.load("/seconds") }
         await #expect(throws: LoadError.status(429, retryAfter: 0)) { try await fixture.load("/date") }
-        await #expect(throws: LoadError.status(503, retryAfter: nil)) { try await fixture.load("/nonsense") }
+        await #expect(throws: LoadError.status(503, retryAfter: nil)) { try await fixture.load("/invalid") }
     }
 
     @Test(
@@ -253,7 +253,7 @@ struct CurlLoaderTests {
     }
 
     @Test("refuses responses that are not HTTP/1.1")
-    func nonsense() async throws {
+    func otherProtocol() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/garbage", OriginAnswer([.send(Array("<html>hello</html>\n".utf8)), .close]))
         fixture.origin.route(

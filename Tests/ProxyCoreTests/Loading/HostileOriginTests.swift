@@ -224,7 +224,7 @@ struct HostileOriginTests {
     }
 
     @Test("sends a small invalid piece, and the fetch does not wait for more")
-    func smallNonsense() async throws {
+    func smallInvalidPiece() async throws {
         let fixture = try LoaderFixture()
         let fields = [("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
         let answer = OriginAnswer.head(200, fields) + Array("5\r\nplain\r\n".utf8)

@@ -106,7 +106,7 @@ struct ProcessMetricsTests {
     @Test(
         "A text that is not in the format of proc(5) gives nothing",
         arguments: ["", "7 (a) S", "7 a S 1", "7 (a) S x y"])
-    func nonsense(stat: String) {
+    func invalidStat(stat: String) {
         #expect(
             ProcessMetrics.facts(stat: stat, bootTime: 1, ticksPerSecond: 100, pageSize: 1) == nil)
     }
