@@ -107,7 +107,7 @@ soak: build ## runs good and hostile clients at once for an hour, or SOAK_SECOND
 	@scripts/install-packages python3
 	soak/run
 
-soak-attacked: build ## runs four attacks beside innocent clients for ten minutes, or ATTACK_SECONDS=…; fails if an innocent client gets an error
+soak-attacked: build ## runs four attacks beside regular clients for ten minutes, or ATTACK_SECONDS=…; fails if a regular client gets an error
 	@scripts/install-packages python3
 	soak/attacked
 

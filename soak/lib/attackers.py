@@ -41,7 +41,7 @@ class TaggingHandler(loopback.QuietHandler):
 
 
 class FilteredOrigin(loopback.LoopbackServer):
-    """Serves the innocent clients' pictures, and resets the connection of every request whose path contains `drop`."""
+    """Serves the regular clients' pictures, and resets the connection of every request whose path contains `drop`."""
 
     def __init__(self, handler):
         class Filtered(handler):
@@ -56,7 +56,7 @@ class FilteredOrigin(loopback.LoopbackServer):
 
 
 def slow_plans(run, chance):
-    """The slowest results, of the innocent clients' sources."""
+    """The slowest results, of the regular clients' sources."""
     while True:
         size = chance.randrange(6_000, 7_001)
         yield good.image(run, chance.choice(good.PHOTOS), 0,
@@ -87,7 +87,7 @@ def long_targets(run, chance):
 
 
 def resets(run, chance):
-    """Paths of the innocent clients' origin for which its filter resets the connection."""
+    """Paths of the regular clients' origin for which its filter resets the connection."""
     while True:
         yield good.image(run, f"drop-{chance.randrange(10**12)}.jpg", 0), ()
 

@@ -119,7 +119,7 @@ struct TopScreen {
         text.count <= width ? text : String(text.prefix(max(0, width - 1))) + "…"
     }
 
-    /// A text without what a terminal would obey: origins and clients choose some of it.
+    /// A text without what a terminal would execute: origins and clients choose some of it.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The directives of a response's `Cache-Control` fields that a shared cache obeys (RFC 9111 §5.2.2).
+/// The directives of a response's `Cache-Control` fields that a shared cache follows (RFC 9111 §5.2.2).
 ///
 /// Names are case-insensitive, arguments tokens or quoted strings, unknown directives are dropped. If a
 /// lifetime is repeated or invalid, the shorter or stale reading counts (RFC 9111 §4.2.1).

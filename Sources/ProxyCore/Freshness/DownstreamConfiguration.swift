@@ -15,7 +15,7 @@ package struct DownstreamConfiguration: SettingGroup, Hashable {
         case sharedMaxAge = "s-maxage"
         /// The targeted field of content delivery networks (RFC 9213).
         case cdnCacheControl = "CDN-Cache-Control"
-        /// Its predecessor, which Fastly and others obey (W3C Edge Architecture Specification).
+        /// Its predecessor, which Fastly and others follow (W3C Edge Architecture Specification).
         case surrogateControl = "Surrogate-Control"
         /// nginx's own, in seconds from now: nginx does not read `Age`.
         case accelExpires = "X-Accel-Expires"

@@ -72,7 +72,7 @@ package struct DownstreamControl: Sendable, Hashable {
             if isPrivate { value += ", private".utf8 }
         } else {
             value += (isPrivate ? "private" : "public").utf8
-            // Caches that know the first of the two ignore the second; others obey it (RFC 9111 §5.2.2.3).
+            // Caches that know the first of the two ignore the second; others follow it (RFC 9111 §5.2.2.3).
             if directives.contains(.liftedNoStore) { value += ", must-understand, no-store".utf8 }
         }
         // A response that varies on everything is never reused without validation (RFC 9111 §4.1), here and downstream.

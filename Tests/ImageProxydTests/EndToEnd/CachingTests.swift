@@ -221,7 +221,7 @@ struct CachingTests {
         }
     }
 
-    @Test("Cache-Control in requests of trusted clients is obeyed (RFC 9111 §5.2.1)")
+    @Test("Cache-Control in requests of trusted clients is followed (RFC 9111 §5.2.1)")
     func trustedClients() async throws {
         let proxy = try await Proxy(settings: Self.trusting)
         proxy.origin.route(

@@ -76,7 +76,7 @@ struct DownstreamTests {
         }
     }
 
-    @Test("A daemon behind another one obeys its CDN-Cache-Control, and passes Cache-Control on")
+    @Test("A daemon behind another one follows its CDN-Cache-Control, and passes Cache-Control on")
     func chained() async throws {
         let inner = try await Self.proxy(
             Self.downstream(

@@ -61,7 +61,7 @@ struct ExhaustionTests {
         #expect(try await proxy.get(target).status == 200)
     }
 
-    @Test("Fetches succeed when descriptors are free again, and no origin is blamed for the lack of them")
+    @Test("Fetches succeed when descriptors are free again, and no origin counts as failed meanwhile")
     func fetching() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))

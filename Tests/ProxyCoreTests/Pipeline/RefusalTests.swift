@@ -82,7 +82,7 @@ struct RefusalTests {
     @Test(
         "Retry-After pauses requests for the URL for that time, or a stale copy is served",
         arguments: [429, 503])
-    func obeyed(status: Int) async throws {
+    func honoursRetryAfter(status: Int) async throws {
         let fixture = try PipelineFixture()
         let refusal = OriginAnswer.status(
             status, fields: [("Retry-After", "30"), ("Cache-Control", "no-store")])

@@ -29,8 +29,8 @@ package struct FailedURLsConfiguration: SettingGroup {
         Setting(
             "maxRetryAfter", \.maxRetryAfter, in: .zero...(.hours(1)),
             """
-            The longest `Retry-After` of an origin that is obeyed: a URL that it refuses is not requested for so long;
-            0 obeys none. `fetch.maxRetryAfter`, which says how much of it is passed on, bounds this, too.
+            The longest `Retry-After` of an origin that is honoured: a URL that it refuses is not requested for so long;
+            0 honours none. `fetch.maxRetryAfter`, which says how much of it is passed on, bounds this, too.
             """)
         Setting.group("breaker", \.breaker)
     }

@@ -120,7 +120,7 @@ package final class FailureMemory: Sendable {
 
     /// What the source's own decoding has shown.
     enum Verdict {
-        /// It can be decoded: the plan was to blame.
+        /// It can be decoded: the plan was at fault.
         case sound
         /// It fails by itself.
         case failed(PipelineError)

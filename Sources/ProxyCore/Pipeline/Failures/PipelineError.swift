@@ -159,12 +159,12 @@ extension PipelineError {
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
     var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }
 
-    /// Whether the source may be to blame for the failure of one result: decoding it alone then shows that.
+    /// Whether the source may be at fault if one result fails: decoding it alone then shows that.
     var needsVerification: Bool {
         row.memory?.scope == .result && (row.cause == .source || row.cause == .sourceOrPlan)
     }
 
-    /// Whether the plan is to blame, so that it would fail with another stand-in for the source, too.
+    /// Whether the plan is at fault, so that it would fail with another stand-in for the source, too.
     var isOfPlan: Bool { row.cause == .plan || row.cause == .sourceOrPlan }
 
     /// Bytes that its texts take of memory.

@@ -15,7 +15,7 @@ PAUSE = 0.05
 
 
 class Tally:
-    """The results of the innocent clients; shared by their threads."""
+    """The results of the regular clients; shared by their threads."""
 
     def __init__(self):
         self.lock = threading.Lock()
