@@ -57,7 +57,7 @@ struct Worker {
             report = try Sandbox(settings: settings).restrict()
         } catch {
             switch error {
-            case .impossible(let part): try send(.unfit("it can't be sealed: \(part)"))
+            case .impossible(let part): try send(.unfit("it can't be restricted: \(part)"))
             case .unusable(let reason): try send(.unfit(reason))
             }
             throw .unusable

@@ -16,7 +16,7 @@ struct SandboxTests {
         #expect(outcome.code == 0, "\(outcome.lines)")
         #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 17)
         #expect(outcome.lines.count { $0.hasPrefix("works:") } == 7)
-        #expect(outcome.lines.first?.hasPrefix("sealed by Landlock") == true)
+        #expect(outcome.lines.first?.hasPrefix("restricted by Landlock") == true)
     }
 
     @Test("Without Landlock the list of system calls forbids files, and pictures are rendered")
@@ -59,7 +59,7 @@ struct SandboxTests {
             ["serve", "--config", configuration], without: ["landlock_create_ruleset"],
             until: "listening on")
 
-        let warning = "workers are only sealed by a list of system calls; missing: Landlock"
+        let warning = "workers are only restricted by a list of system calls; missing: Landlock"
         #expect(outcome.lines.contains { $0.contains(warning) }, "\(outcome.lines)")
     }
 }

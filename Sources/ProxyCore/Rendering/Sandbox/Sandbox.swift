@@ -37,7 +37,7 @@ struct Sandbox {
         WarmUp.readFonts()
         try filterCalls(&report)
         // Again after the last restriction: a failure later would be the first client's.
-        guard WarmUp.succeeds(with: [.jpeg]) else { throw .unusable("a coder fails when it is sealed") }
+        guard WarmUp.succeeds(with: [.jpeg]) else { throw .unusable("a coder fails under the restrictions") }
         return report
     }
 
@@ -63,7 +63,7 @@ struct Sandbox {
 
     private func guardFiles(_ report: inout SandboxReport) throws(Failure) {
         let threads = linux_thread_count()
-        guard threads == 1 else { throw .unusable("\(threads) threads at the time of sealing") }
+        guard threads == 1 else { throw .unusable("\(threads) threads before the restrictions") }
         do throws(Landlock.Unavailable) {
             report.landlock = try Landlock.allowReadingOnly(beneath: Landlock.sharedFolders)
         } catch {

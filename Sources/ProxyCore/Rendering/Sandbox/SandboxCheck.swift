@@ -23,7 +23,7 @@ package enum SandboxCheck {
             exit(attempts(isConfined: report.filtersCalls) && works() ? 0 : 1)
         } catch {
             switch error {
-            case .impossible(let text), .unusable(let text): printLine("not sealed: \(text)")
+            case .impossible(let text), .unusable(let text): printLine("not restricted: \(text)")
             }
             exit(1)
         }

@@ -23,6 +23,6 @@ extension SandboxReport: CustomStringConvertible {
         let parts = [files, filtersCalls ? "a list of system calls" : nil].compactMap { $0 }
         let held = parts.isEmpty ? "resource limits alone" : parts.joined(separator: " and ")
         return isComplete
-            ? "sealed by \(held)" : "sealed by \(held); missing: \(missing.joined(separator: "; "))"
+            ? "restricted by \(held)" : "restricted by \(held); missing: \(missing.joined(separator: "; "))"
     }
 }

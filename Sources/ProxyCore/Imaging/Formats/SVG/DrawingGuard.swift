@@ -10,8 +10,11 @@ enum DrawingGuard {
     /// The maximum number of bytes of one declaration.
     private static let declarationLimit = 1_024
 
-    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too
-    /// many, for one that its references make too large, and for one that contains another drawing.
+    /// Throws `badImageData` for a drawing
+    /// - in an encoding in which its declarations can't be checked;
+    /// - whose declarations refer to files or to one another, are too long, or are too many;
+    /// - that its references make too large;
+    /// - that contains what is neither PNG nor JPEG, such as another drawing.
     ///
     /// Compares bytes: the signature accepts no encoding in which these would differ, except one that is
     /// declared, and the declaration must be UTF-8, ASCII or Latin.
@@ -44,7 +47,7 @@ enum DrawingGuard {
             let part = unsafe Array(text[start..<start + length])
             guard count <= entityLimit, let end = end(of: part),
                 isHarmless(String(decoding: part[mark.count..<end], as: UTF8.self))
-            else { throw .badImageData("an SVG with declarations that are not let in") }
+            else { throw .badImageData("an SVG with declarations that are not allowed") }
             index = start + mark.count
         }
     }
