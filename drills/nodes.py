@@ -164,7 +164,7 @@ class Cluster:
         self._number = 0
 
     def fresh(self, count):
-        """Numbers of pictures that no node has been asked for."""
+        """Numbers of pictures that have not been requested from any node."""
         self._number += count
         return list(range(self._number - count, self._number))
 

@@ -15,7 +15,7 @@ from rig import PROGRAM, START_SECONDS, Daemon, expect
 REQUESTS = int(os.environ.get("DRILL_REQUESTS", "10000"))
 RATE = int(os.environ.get("DRILL_RATE", "200"))
 RESTARTS = 3
-# Sources that are asked for in turn; each as it is, and transformed.
+# Sources that are requested in turn; each as it is, and transformed.
 SOURCES = 50
 
 
@@ -86,7 +86,7 @@ class _Service:
             pass
 
     def replace(self, overlaps):
-        """One process for the other; with `overlaps` the next one is started before the last one is told to end."""
+        """One process for the other; with `overlaps` the next one is started before the last one gets its signal."""
         if overlaps:
             process, notify = self.start()
             time.sleep(1)

@@ -103,7 +103,7 @@ static inline int shim_eighth_start(ShimEighth *reader, const void *bytes, size_
     return 1;
 }
 
-// For vips_image_generate(), behind vips_sequential(), which asks for whole lines one after the other.
+// For vips_image_generate(), behind vips_sequential(), which requests whole lines one after the other.
 static inline int shim_eighth_lines(VipsRegion *out, void *sequence, void *a, void *b, gboolean *stop) {
     ShimEighth *reader = (ShimEighth *)a;
     VipsRect *area = &out->valid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A getaddrinfo(3) of our own. The linker exports it from the tests' program, because the shared libcurl asks for the
+// A getaddrinfo(3) of our own. The linker exports it from the tests' program, because the shared libcurl requests the
 // name, so that libcurl's look-ups come here first; other names go on to the C library.
 #define _GNU_SOURCE
 #include "CTestResolver.h"

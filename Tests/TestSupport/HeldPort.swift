@@ -6,7 +6,7 @@ import Glibc
 /// A port of 127.0.0.1 for a program that can't choose one itself: no other gets it while this exists.
 ///
 /// It is bound with SO_REUSEADDR and does not listen, so that a program that sets that, too, as servers do, can bind it and
-/// listen (socket(7)); the kernel gives it to nobody who asks for any port.
+/// listen (socket(7)); the kernel gives it to no program that requests any port.
 public final class HeldPort: Sendable {
     private let descriptor: CInt
     /// Its number.

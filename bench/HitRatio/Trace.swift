@@ -46,7 +46,7 @@ struct Trace {
             Trace(
                 "Zipf 0.8, a scan of 10,000 each 50,000", exponent: 0.8, scanEvery: 50_000, scanLength: 10_000
             ),
-            Trace("Zipf 1.0, a third asked for once only", exponent: 1.0, strangers: 1.0 / 3),
+            Trace("Zipf 1.0, a third requested once only", exponent: 1.0, strangers: 1.0 / 3),
             Trace("Zipf 0.8, a new favourite each 100", exponent: 0.8, driftEvery: 100),
         ]
     }

@@ -167,7 +167,7 @@ struct AdminRoutes {
         }
     }
 
-    /// A page, one of its files, or what it asks for. Files hold no secret, so they need no token.
+    /// A page, one of its files, or what it requests. Files hold no secret, so they need no token.
     private func page(_ request: HTTPRequest) -> HTTPAnswer {
         let file = playground.file(request).map { HTTPAnswer.now($0) } ?? playground.documents.answer(request)
         guard let answer = file ?? playground.data(request, nil).map({ .now($0) }) else {

@@ -106,7 +106,7 @@ struct ExplanationText {
         case .revalidated: return "the origin is asked whether its picture has changed"
         case .fetched where facts.shared?.picture == true:
             return "200 from the shared tier, while its record is fresh"
-        case .fetched: return "the origin is asked for the picture"
+        case .fetched: return "the picture is requested from the origin"
         case .failed(let error): return text(of: error)
         }
     }

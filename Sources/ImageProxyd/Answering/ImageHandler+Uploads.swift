@@ -23,7 +23,7 @@ extension ImageHandler {
     package func mayUpload(_ request: HTTPRequest) -> Bool {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
-        // Lost: why it has no translation; the client is told with the answer.
+        // Lost: why it has no translation; the answer reports it to the client.
         guard
             let translation = try? foreign.translate(
                 target, hasBody: true, key: key(of: request), at: clock().seconds)

@@ -11,7 +11,7 @@ package import Tracing
 package struct RequestTracing: Sendable {
     /// Nil where nothing is traced.
     private let tracer: Tracer?
-    /// Whether other nodes are asked for pictures.
+    /// Whether pictures are requested from other nodes.
     private let asksNodes: Bool
 
     package init(tracer: Tracer?, asksNodes: Bool = false) {

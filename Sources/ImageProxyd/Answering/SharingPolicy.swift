@@ -13,7 +13,7 @@ package struct SharingPolicy: Sendable {
     /// when all or none may.
     private let origins: [[UInt8]: FieldValue]
     private let allowsAll: Bool
-    /// What browsers and caches in front are told.
+    /// What answers say to browsers and caches in front.
     package let downstream: DownstreamConfiguration
 
     /// No origin may read.

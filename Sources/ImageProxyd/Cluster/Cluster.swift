@@ -107,8 +107,8 @@ final class Cluster: Sendable {
         }
         let sources = (try? result.get().sources) ?? []
         async let shared = tier?.end(purge, tagged: sources)
-        async let told = peers?.tell(purge)
-        let (outcome, reached) = await (shared, told)
+        async let broadcast = peers?.broadcast(purge)
+        let (outcome, reached) = await (shared, broadcast)
         await spread(sources)
         return Purged(counts: try result.get(), shared: outcome, peers: reached)
     }
@@ -121,7 +121,7 @@ final class Cluster: Sendable {
         return purge
     }
 
-    /// Does what another node was asked to purge, unless it is done already.
+    /// Does a purge that another node reports, unless it is done already.
     /// - Returns: false where the message is too old, or a clock too wrong, to be done.
     func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Bool {
         switch tier?.journal.note(purge) ?? seen.note(purge) {

@@ -7,7 +7,7 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// `imageproxyd prefetch`: has images made before clients ask for them, and shows how far that is.
+/// `imageproxyd prefetch`: has images made before clients request them, and shows how far that is.
 struct PrefetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prefetch",

@@ -17,7 +17,7 @@ struct PurgeCommand: ParsableCommand {
     @Option(help: "The URL of a source: with all that was made of it.")
     var url: String?
 
-    @Option(help: "A tag: every result that carries it; their sources are asked for again.")
+    @Option(help: "A tag: every result that carries it; their sources are requested again.")
     var tag: String?
 
     @Option(help: "A key, as cache list prints it: one result, or one source's original.")

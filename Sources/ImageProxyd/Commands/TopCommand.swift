@@ -53,7 +53,7 @@ struct TopCommand: ParsableCommand {
     private static let retrySeconds: UInt32 = 2
 
     /// Reads one stream, and shows what it says, until it ends.
-    /// - Returns: whether that was all that was asked for.
+    /// - Returns: whether that was all that was requested.
     private func follow(
         _ client: AdminClient, _ window: inout StatsWindow
     ) throws(AdminConnection.Failure) -> Bool {

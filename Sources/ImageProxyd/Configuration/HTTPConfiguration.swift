@@ -92,7 +92,7 @@ struct HTTPConfiguration: SettingGroup {
         Setting(
             "clientHints", \.clientHints, reload: .takes,
             """
-            Whether `dpr=auto` is allowed: browsers are asked for `Sec-CH-DPR`, and the answer varies on it.
+            Whether `dpr=auto` is allowed: `Sec-CH-DPR` is requested from browsers, and the answer varies on it.
             """)
         Setting(
             "timingAllowOrigin", \.timingAllowOrigin,

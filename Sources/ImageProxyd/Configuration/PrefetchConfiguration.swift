@@ -2,7 +2,7 @@
 
 import Primitives
 
-/// Images that are made before clients ask for them. Configuration: `prefetch`.
+/// Images that are made before clients request them. Configuration: `prefetch`.
 struct PrefetchConfiguration: SettingGroup {
     var maxConcurrent = 3
     var queueBytes = ByteCount.mebibytes(16)
@@ -10,7 +10,7 @@ struct PrefetchConfiguration: SettingGroup {
     var history = 100
 
     static let settings = SettingTable<Self>(
-        "Images that are made before clients ask for them (see docs/prefetch.md).", reload: .takes
+        "Images that are made before clients request them (see docs/prefetch.md).", reload: .takes
     ) {
         Setting(
             "maxConcurrent", \.maxConcurrent, in: 1...64,
@@ -27,6 +27,6 @@ struct PrefetchConfiguration: SettingGroup {
             "The number of orders that run or wait; beyond it 503.")
         Setting(
             "history", \.history, in: 10...1_000,
-            "The number of orders that have ended and can still be asked for, also after a restart.")
+            "The number of orders that have ended and can still be requested, also after a restart.")
     }
 }

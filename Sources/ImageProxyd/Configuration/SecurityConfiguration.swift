@@ -6,7 +6,7 @@ import Primitives
 import Request
 import URLs
 
-/// What the daemon may be asked for, and whom it may connect to. Configuration: `security`.
+/// What clients may request, and where the daemon may connect to. Configuration: `security`.
 struct SecurityConfiguration: SettingGroup {
     var keys: [String] = []
     var requireSignature: Bool?
@@ -24,7 +24,7 @@ struct SecurityConfiguration: SettingGroup {
     static let priority = "priority"
 
     static let settings = SettingTable<Self>(
-        "What the daemon may be asked for, and whom it may connect to.", reload: .takes
+        "What clients may request, and where the daemon may connect to.", reload: .takes
     ) {
         Setting(
             "keys", \.keys, allowed: "at most \(SignaturePolicy.maxKeys) keys", isSecret: true,

@@ -43,7 +43,7 @@ struct PlaygroundHandler: Sendable {
         pages.answer(request, unsafe request.withTarget { unsafe Array($0) })
     }
 
-    /// What the page asks for besides pictures; nil where the target is none of that.
+    /// What the page requests besides pictures; nil where the target is none of that.
     /// - Parameter limit: the clients' rate; nil for operators.
     func data(_ request: HTTPRequest, _ limit: ClientLimit?) -> HTTPResponse? {
         let target = unsafe request.withTarget { unsafe Array($0) }

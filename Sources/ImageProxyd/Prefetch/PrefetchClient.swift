@@ -41,7 +41,7 @@ final class PrefetchClient: Sendable {
     /// Sources and bytes of one piece: well below what the daemon accepts.
     private static let maxURLs = 4_000
     private static let maxBytes = 256 << 10
-    /// How often an answer is asked for again while the daemon can't be reached, and the pause in seconds.
+    /// How often an answer is requested again while the daemon can't be reached, and the pause in seconds.
     private static let maxTries = 10
     private static let pause: UInt32 = 1
 

@@ -25,7 +25,7 @@ final class PrefetchTopic: EventTopic {
         return isSame ? .unchanged : step(of: progress)
     }
 
-    /// An order that is no longer known has ended; its readers may ask for it, and learn that.
+    /// An order that is no longer known has ended; its readers may request it, and learn that.
     private func step(of progress: PrefetchProgress?) -> EventStep {
         guard let progress else { return .last(ServerSentEvent(name: "prefetch", data: "{}")) }
         let event = ServerSentEvent(name: "prefetch", data: progress.json.compact)

@@ -99,7 +99,7 @@ final class Routes: Sendable {
         return response
     }
 
-    /// The page, one of its files, or what it asks for; nil where the target is none of these.
+    /// The page, one of its files, or what it requests; nil where the target is none of these.
     private func playgroundAnswer(to request: HTTPRequest) -> HTTPAnswer? {
         guard let playground,
             let answer = (playground.file(request) ?? playground.data(request, limit)).map({ .now($0) })

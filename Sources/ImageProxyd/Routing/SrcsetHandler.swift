@@ -46,7 +46,7 @@ struct SrcsetHandler: Sendable {
     /// Parameters that are those of each URL, too.
     private static let passed = ["format", "quality", "expires"]
 
-    /// What a request asks for.
+    /// The parameters of one request.
     private struct Order {
         /// `url=…` or `url64=…`, as it stands in each URL.
         var source: String

@@ -43,7 +43,7 @@ package protocol Dialect: Sendable {
     ///
     /// - Parameters:
     ///   - information: what `/info` says of the source.
-    ///   - target: the URL that asks for them.
+    ///   - target: the URL that requests them.
     func facts(
         from information: JSONValue, for target: ForeignTarget
     ) throws(TranslationError) -> JSONValue

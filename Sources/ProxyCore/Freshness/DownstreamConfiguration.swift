@@ -61,7 +61,7 @@ package struct DownstreamConfiguration: SettingGroup, Hashable {
         Setting(
             "sharedFields", \.sharedFields,
             """
-            How caches in front are told their time: `s-maxage` in `Cache-Control`, and fields of their own. Without
+            How caches in front get their time: `s-maxage` in `Cache-Control`, and fields of their own. Without
             `s-maxage`, caches that know none of the fields do as browsers do.
             """)
         Setting(

@@ -63,7 +63,7 @@ package struct DownstreamControl: Sendable, Hashable {
     /// Appends the field's value.
     /// - Parameters:
     ///   - value: what has been written of the field.
-    ///   - sendsShared: whether shared caches are told their own lifetime here.
+    ///   - sendsShared: whether shared caches get their own lifetime here.
     package func append(to value: inout [UInt8], sendsShared: Bool = true) {
         let forbidsStoring = directives.contains(.noStore)
         let isPrivate = directives.contains(.isPrivate)

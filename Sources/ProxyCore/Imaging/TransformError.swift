@@ -22,7 +22,7 @@ package struct TransformError: Error, Sendable, Equatable {
         case invalidCharacter
         /// More operations than the limit.
         case tooManyOperations(limit: Int)
-        /// No operation has this name; `hint` may ask for the one that was meant.
+        /// No operation has this name; `hint` may name the one that was meant.
         case unknownOperation(hint: String?)
         /// The operation has no parameter of this name; `hint` likewise.
         case unknownParameter(hint: String?)

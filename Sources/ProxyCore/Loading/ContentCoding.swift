@@ -26,7 +26,7 @@ package enum ContentCoding: Sendable, Hashable {
                 case "gzip", "x-gzip": codings.append(.gzip)
                 case "deflate": codings.append(.deflate)
                 case "", "identity": continue
-                default: throw .incomplete("a content coding that was not asked for")
+                default: throw .incomplete("a content coding that was not requested")
                 }
             }
         }

@@ -82,7 +82,7 @@ final class CurlHandle {
     /// The method last, since content makes libcurl choose another one.
     private func setCommand(_ command: OriginRequest.Command?) -> Bool {
         guard let command else { return true }
-        // Also where it is empty: a server may want to be told so.
+        // Also where it is empty: a server may require the field.
         if command.mayHaveContent {
             let code = unsafe command.content.withUnsafeBytes {
                 unsafe ccurl_copy_content(raw, $0.baseAddress, $0.count)

@@ -199,7 +199,7 @@ extension Transfer {
     /// Decides by the status of the response to a request without `Range` and `Upgrade`.
     private func decide(_ status: Int) -> Bool {
         guard status != OriginHeadReader.switchingProtocols else {
-            return refuse(.incomplete("a protocol that was not asked for"))
+            return refuse(.incomplete("a protocol that was not requested"))
         }
         guard !OriginHead.contradictsItself(hop.head.fields) else {
             return refuse(.incomplete("a length that is none, or two for one body"))
@@ -208,7 +208,7 @@ extension Transfer {
             return refuse(.incomplete("a length or coding that libcurl did not see"))
         }
         guard ContentCoding.isPlainlyTransferred(hop.head.fields) else {
-            return refuse(.incomplete("a transfer coding that was not asked for"))
+            return refuse(.incomplete("a transfer coding that was not requested"))
         }
         let head = OriginHead(
             status: status, fields: hop.head.fields,
@@ -232,7 +232,7 @@ extension Transfer {
             return drop(head, .redirect(head.values(of: "location").first))
         case 204, 205:
             return drop(head, .refused(.notAnImage("the response has status \(status), and no content")))
-        case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
+        case 206: return drop(head, .refused(.incomplete("a part that was not requested")))
         default: return drop(head, .refused(.status(status, retryAfter: retryAfter(of: head))))
         }
     }

@@ -90,7 +90,7 @@ package struct AccessRecord: Sendable {
         /// Host and port where the problem arose, unless they are the source's own; else empty.
         package var hop = ""
 
-        /// The preset that was asked for; empty if none was. Not logged.
+        /// The preset that was requested; empty if none was. Not logged.
         package var preset = ""
 
         /// Creates the values for a source.

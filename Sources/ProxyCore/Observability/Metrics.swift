@@ -145,7 +145,7 @@ package final class Metrics: Sendable {
             "Time since the journal of purges was read; after 60 s the shared tier is not used.")
         sharedPurges = make.gauge("shared_purges", "Purges of all nodes that are remembered.")
         clusterMessagesFailed = make.readCounter(
-            "cluster_messages_failed_total", "Purges that another node could not be told of at once.")
+            "cluster_messages_failed_total", "Purges that did not reach another node at once.")
         coalescedRequests = make.counter(
             "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
         tasks = make.gauge(
@@ -169,7 +169,7 @@ package final class Metrics: Sendable {
             labels: ["use"])
         fetchKeys = make.readCounter(
             "fetch_keys_total",
-            "How often files or services were asked for keys to sign requests with, by outcome: ok, failed.",
+            "Reads of keys to sign requests with, from files or services, by outcome: ok, failed.",
             labels: ["outcome"])
         fetchesInProgress = make.gauge("fetch_in_progress", "Transfers from origins in progress.")
         fetchesInProgressLimit = make.gauge(

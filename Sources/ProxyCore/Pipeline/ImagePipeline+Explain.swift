@@ -55,7 +55,7 @@ package struct ImageExplanation: Sendable {
 
     /// The request: of what the rules of its source make of it.
     package var request: ImageRequest
-    /// What the origin is asked for; nil where a rule makes no URL of the source.
+    /// What is requested from the origin; nil where a rule makes no URL of the source.
     package var target: SourceURL?
     /// What is known of the source; nil if nothing is.
     package var record: SourceRecord?

@@ -78,7 +78,7 @@ extension ImagePipeline {
         return response
     }
 
-    /// Whether a stored picture is what a request asks for, whatever its freshness.
+    /// Whether a stored picture answers a request, whatever its freshness.
     ///
     /// What may be passed on as it is, and what originals are to be, can have changed since it was stored.
     func serves(

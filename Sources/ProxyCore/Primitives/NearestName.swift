@@ -24,7 +24,7 @@ package func suggestion(for name: String, among names: some Sequence<String>) ->
 
 /// The same for the reason of a refused request: behind a semicolon, and empty where there is none.
 ///
-/// Every client can ask for it, and comparing takes time for each name: with many of them there is none.
+/// Every client can cause it, and comparing takes time for each name: with many of them there is none.
 package func requestHint(for name: String, among names: some Collection<String>) -> String {
     guard names.count <= mostNamesWithHint else { return "" }
     return suggestion(for: name, among: names).map { "; \($0)" } ?? ""

@@ -29,7 +29,7 @@ struct MemoryBudget {
     /// Without overflow: what is beyond the total is held by one alone.
     var sum: Int { held.reduce(0) { $0 + $1.bytes } }
 
-    /// Grants what a worker asks for, or has it wait; it may then ask again.
+    /// Grants what a worker requests, or has it wait; it may then request again.
     /// - Parameter clients: those that wait for the worker's job.
     mutating func grant(_ bytes: Int, to slot: Int, for clients: [ClientID?] = [nil]) -> Bool {
         if !waiting.contains(where: { $0.slot == slot }) {

@@ -3,7 +3,7 @@
 package import Primitives
 import Synchronization
 
-/// The clients that have asked for a render, and its priority: the basis of the queue for workers.
+/// The clients that have requested a render, and its priority: the basis of the queue for workers.
 ///
 /// It is a task-local of the rendering task. A client that joins the render joins this, so that a job counts
 /// for every client that waits for it and not only for the one that began it. Safe from any task.

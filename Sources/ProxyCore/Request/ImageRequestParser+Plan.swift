@@ -6,7 +6,7 @@ import Primitives
 
 /// What the parameters say of the pixels.
 extension ImageRequestParser {
-    /// The plan for a re-encoded image; nil when nothing asks for one.
+    /// The plan for a re-encoded image; nil when nothing requests one.
     func plan(
         from given: ImageParameters, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> RenderPlan? {

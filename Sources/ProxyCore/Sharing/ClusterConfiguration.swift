@@ -20,7 +20,7 @@ package struct ClusterConfiguration: SettingGroup {
             """
             The nodes: `10.0.0.11:8080`, or `pictures.example:8080`, a name with the addresses of any number of nodes, such
             as a headless service of Kubernetes, which is resolved anew each time. This node may be among them. A purge is
-            told to all of them at once.
+            broadcast to all of them at once.
             """
         ) { $0.filter { ClusterPeer($0) == nil } }
         Setting(

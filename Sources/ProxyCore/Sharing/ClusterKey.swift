@@ -4,7 +4,7 @@ import Primitives
 
 /// Signs the requests of nodes to each other: HMAC-SHA256 over the method and the target, in hexadecimal.
 ///
-/// What a request asks for stands in its target alone, so that a signature is good for that and nothing else.
+/// What a request requests stands in its target alone, so that a signature is good for that and nothing else.
 package struct ClusterKey: Sendable {
     private let key: HMACKey<SHA256>
 

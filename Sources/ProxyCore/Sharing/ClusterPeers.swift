@@ -7,7 +7,7 @@ import Primitives
 import Synchronization
 import URLs
 
-/// The other nodes: finds them, and tells them of purges. Safe from any task.
+/// The other nodes: finds them, and broadcasts purges to them. Safe from any task.
 package final class ClusterPeers: Sendable {
     private let configured: [ClusterPeer]
     private let key: ClusterKey
@@ -24,7 +24,7 @@ package final class ClusterPeers: Sendable {
 
     private struct Unresolved: Error {}
 
-    /// Most nodes that are told at the same time.
+    /// Most nodes that get a message at the same time.
     private static let mostAtOnce = 64
     /// Most addresses of one name.
     private static let maxAddresses = 1_024
@@ -32,7 +32,7 @@ package final class ClusterPeers: Sendable {
     static let timeout = Duration.seconds(5)
     /// The field in which a node names itself.
     package static let nodeField = "Imageproxyd-Node"
-    /// The path of a question whether a node is there.
+    /// The path of a ping.
     package static let pingPath = "/cluster/node"
     /// The path of a purge.
     package static let purgePath = "/cluster/purge"
@@ -51,7 +51,7 @@ package final class ClusterPeers: Sendable {
     /// Failed messages since the start.
     package var failures: Int { counters.withLock { $0 } }
 
-    /// What telling all nodes came to.
+    /// The result of a broadcast.
     package struct Outcome: Sendable, Hashable {
         /// How many nodes beside this one have done it.
         package var reached = 0
@@ -60,7 +60,7 @@ package final class ClusterPeers: Sendable {
     }
 
     /// Has all other nodes do a purge; returns when each has, or could not be reached.
-    package func tell(_ purge: SharedPurge) async -> Outcome {
+    package func broadcast(_ purge: SharedPurge) async -> Outcome {
         let (peers, unresolved) = await nodes()
         let target = "\(Self.purgePath)?purge=\(purge.name)"
         var outcome = Outcome(unreachable: unresolved)

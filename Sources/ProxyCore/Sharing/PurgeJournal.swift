@@ -90,7 +90,7 @@ package final class PurgeJournal: Sendable {
         }
     }
 
-    /// What is known of a purge that another node tells of.
+    /// What is known of a purge that another node reports.
     package enum Message: Sendable {
         /// It is to be done.
         case new
@@ -100,7 +100,7 @@ package final class PurgeJournal: Sendable {
         case outOfTime
     }
 
-    /// Notes a purge that another node has told of.
+    /// Notes a purge that another node has reported.
     package func note(_ purge: SharedPurge) -> Message {
         let now = store.clock.now
         guard abs(purge.milliseconds / 1_000 - now) <= Self.longestDelay else { return .outOfTime }

@@ -83,7 +83,7 @@ package final class SharedTier: Sendable {
 
     // MARK: - Looking up
 
-    /// What the tier has of a picture: the record of its source, and, asked for at the same time, the picture itself if that
+    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture itself if that
     /// was made from the content of the record.
     ///
     /// Nil for what it has not, can't say in time, or what was purged.

@@ -25,7 +25,7 @@ package struct TracingConfiguration: Sendable, Hashable {
     /// What can't be used, in a sentence each.
     package var warnings: [String] = []
 
-    /// Reads the variables; nil where they ask for no traces.
+    /// Reads the variables; nil where they request no traces.
     ///
     /// What can't be used has the default in its place, and a warning.
     package init?(environment: [String: String]) {

@@ -73,7 +73,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("Where only presets are permitted, the page offers these and asks for nothing else")
+    @Test("Where only presets are permitted, the page offers these and requests nothing else")
     func presets() async throws {
         let presets =
             #""presets": {"small": {"transform": "resize:90x60"}, "wide": {"transform": "resize:600x"}}"#
@@ -111,7 +111,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("The admin listener's page asks for the token, and again if it is wrong")
+    @Test("The admin listener's page requests the token, and again if it is wrong")
     func token() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("0123456789abcdef".utf8), to: "token")

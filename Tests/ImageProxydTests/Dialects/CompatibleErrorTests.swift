@@ -107,7 +107,7 @@ struct CompatibleErrorTests {
         #expect(answer.text.contains(detail), "\(answer.text)")
     }
 
-    @Test("imgproxy's skip_processing sends the source as it is, unless another format is asked for")
+    @Test("imgproxy's skip_processing sends the source as it is, unless another format is requested")
     func skipped() async throws {
         let proxy = try await proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))

@@ -62,7 +62,7 @@ struct DownstreamTests {
     }
 
     @Test(
-        "Caches in front are told their time in fields of their own, without s-maxage where that is not named"
+        "Caches in front get their time in fields of their own, without s-maxage where that is not named"
     )
     func ownFields() async throws {
         let proxy = try await Self.proxy(

@@ -52,7 +52,7 @@ struct LifetimeTests {
 
     @Test("Browsers and shared caches each get their lifetime, on a miss and on hits from memory and disk")
     func bothLifetimes() async throws {
-        let told = "public, max-age=60, s-maxage=600, stale-while-revalidate=30, stale-if-error=90"
+        let sent = "public, max-age=60, s-maxage=600, stale-while-revalidate=30, stale-if-error=90"
         for results in ["all", "disk"] {
             let proxy = try await Proxy(results: results)
             proxy.origin.route(
@@ -66,7 +66,7 @@ struct LifetimeTests {
                         )
                     ]))
             let target = proxy.target("/a.jpg", "transform=resize:30x&format=png")
-            for _ in 0..<3 { #expect(try await proxy.get(target)["Cache-Control"] == told) }
+            for _ in 0..<3 { #expect(try await proxy.get(target)["Cache-Control"] == sent) }
             #expect(proxy.origin.count("/a.jpg") == 1)
         }
     }

@@ -189,8 +189,8 @@ struct SharedTierNodeTests {
 
     // MARK: - Requests of other nodes
 
-    @Test("A node does what another one was asked to purge, if the cluster's key has signed it")
-    func told() async throws {
+    @Test("A node does a purge that another one reports, if the cluster's key has signed it")
+    func reportedPurge() async throws {
         let node = try await Proxy(
             settings: #""cluster": {"peers": ["127.0.0.1:1"], "key": "\#(folder.path)/key"}"#, origin: origin)
         let key = ClusterKey([UInt8](repeating: UInt8(ascii: "k"), count: 40))

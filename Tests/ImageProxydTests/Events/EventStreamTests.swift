@@ -19,7 +19,7 @@ struct EventStreamTests {
         }
 
         private let state = Mutex(State())
-        /// How often it was asked for its state.
+        /// How often its state was requested.
         let asked = Observed(0)
 
         func become(_ text: String, isOver: Bool = false) {

@@ -52,7 +52,7 @@ struct PrefetchChangeTests {
         #expect(end.failed == 2 && proxy.origin.count("/0.jpg") == 0)
     }
 
-    @Test("A client that asks for what is being prefetched gets it from the same fetch")
+    @Test("A client that requests what is being prefetched gets it from the same fetch")
     func join() async throws {
         let (proxy, gate, token) = try await Self.start(["/held.jpg"])
 

@@ -210,7 +210,7 @@ struct PrefetchCommandTests {
         #expect(proxy.origin.log.requests.isEmpty)
     }
 
-    @Test("Wrong options, missing files, refused parameters and missing daemons are told apart")
+    @Test("Wrong options, missing files, refused parameters and missing daemons are distinguished")
     func errors() async throws {
         let proxy = try await Self.proxy()
         let list = try Self.write(Self.lines(proxy), to: "list.txt", of: proxy)

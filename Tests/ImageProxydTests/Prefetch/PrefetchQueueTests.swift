@@ -83,7 +83,7 @@ struct PrefetchQueueTests {
             ])
     }
 
-    @Test("A rate spreads an order's images, and tells when the next may begin")
+    @Test("A rate spreads an order's images, and gives the time when the next may begin")
     func rate() throws {
         var queue = Self.queue()
         try Self.add(Self.urls("a.example", 3), as: "a", to: &queue, rate: 2)

@@ -101,7 +101,7 @@ struct PrefetchTests {
         #expect(try await proxy.metric("imageproxyd_prefetch_waiting") == 0)
     }
 
-    @Test("Originals are prefetched where nothing else is said; memory is left to what clients ask for")
+    @Test("Originals are prefetched where nothing else is said; memory is left to what clients request")
     func originals() async throws {
         let proxy = try await Self.proxy()
 
@@ -148,7 +148,7 @@ struct PrefetchTests {
     }
 
     @Test(
-        "Failures are counted with reasons and do not hold up the others; what failed is not asked for again")
+        "Failures are counted with reasons and do not hold up the others; what failed is not requested again")
     func failures() async throws {
         let proxy = try await Self.proxy(security: #""sources": ["http://127.0.0.1:*/*"]"#)
         proxy.origin.route("/text.jpg", .body(Array("hello".utf8), type: "text/plain"))

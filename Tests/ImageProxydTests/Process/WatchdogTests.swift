@@ -71,9 +71,9 @@ struct WatchdogTests {
     func daemon() async throws {
         let proxy = try await Proxy(environment: ["WATCHDOG_USEC=300000"])
 
-        var told = 0
-        while told < 3 {
-            if try await proxy.daemon.notification().contains("WATCHDOG=1") { told += 1 }
+        var reports = 0
+        while reports < 3 {
+            if try await proxy.daemon.notification().contains("WATCHDOG=1") { reports += 1 }
         }
         #expect(try await proxy.get("/healthz").status == 200)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The memory of workers")
 struct WorkerMemoryTests {
-    @Test("It is read once a second, however often it is asked for; a worker that has ended counts as none")
+    @Test("It is read once a second, however often it is requested; a worker that has ended counts as none")
     func once() {
         let memory = WorkerMemory()
         var reads: [Int32] = []

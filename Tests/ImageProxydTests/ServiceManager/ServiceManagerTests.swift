@@ -33,10 +33,10 @@ struct ServiceManagerTests {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
 
-            let told = (try ServiceManager().send(.ready(status: "x")), try ServiceManager().send(.stopping))
+            let sent = (try ServiceManager().send(.ready(status: "x")), try ServiceManager().send(.stopping))
             let sockets = try ServiceManager().inheritSockets()
 
-            #expect(told == (false, false))
+            #expect(sent == (false, false))
             #expect(ServiceManager().watchdogInterval == nil)
             #expect(sockets.isEmpty)
         }

@@ -248,7 +248,7 @@ struct DiskCacheTests {
         await second.close()
     }
 
-    @Test("A second daemon is told that the folder is taken, and gets it when the first has closed")
+    @Test("A second daemon gets the error that the folder is taken, and the folder when the first has closed")
     func locksFolder() async throws {
         let first = try open()
 

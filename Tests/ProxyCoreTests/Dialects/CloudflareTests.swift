@@ -125,7 +125,7 @@ struct CloudflareTests {
         #expect(dialect.meaning(of: "/cdn-cgi/image/onerror=show/p.jpg") == "invalid onerror")
     }
 
-    @Test("Facts are asked for by a format")
+    @Test("Facts are requested by a format")
     func facts() throws {
         let translation = try dialect.translate(ForeignTarget("/cdn-cgi/image/w=1,f=json/p.jpg"))
         #expect(translation.answer == .facts)

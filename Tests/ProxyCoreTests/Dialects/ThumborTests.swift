@@ -61,7 +61,7 @@ struct ThumborTests {
     }
 
     @Test(
-        "Parts that ask for nothing only turn the picture",
+        "Parts that request nothing only turn the picture",
         arguments: ["x", "0x0", "smart", "fit-in", "9x9:3x3", "0x0:0x0", "left"])
     func nothing(options: String) throws {
         #expect(try translate("/unsafe/\(options)/http://h/a.jpg")["transform"] == "orient:auto")

@@ -176,7 +176,7 @@ struct WeservTests {
         #expect(strict.meaning(of: "/?url=a.test/\(meaning.target)") == meaning.parameters)
     }
 
-    @Test("Facts are asked for by a format, and say the result's size where that follows from the parameters")
+    @Test("Facts are requested by a format, and say the result's size where that follows from the parameters")
     func facts() throws {
         let target = ForeignTarget("/?url=a.test/p.gif&output=json&n=-1&w=40")
         #expect(try strict.translate(target).answer == .facts)

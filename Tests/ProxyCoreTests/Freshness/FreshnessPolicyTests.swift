@@ -81,12 +81,12 @@ struct FreshnessPolicyTests: FreshnessTesting {
         "The initial age is the larger of Date's and Age's, the latter with the response delay (RFC 9111 §4.2.3)"
     )
     func initialAge() {
-        let told = head(
+        let responseHead = head(
             [("date", http(date)), ("age", "100")], requestTime: date + 5, responseTime: date + 8)
         let apparent = head(
             [("date", http(date)), ("age", "1")], requestTime: date + 5, responseTime: date + 8)
 
-        #expect(policy().verdict(on: told).initialAge == .seconds(103))
+        #expect(policy().verdict(on: responseHead).initialAge == .seconds(103))
         #expect(policy().verdict(on: apparent).initialAge == .seconds(8))
     }
 

@@ -12,10 +12,10 @@ import Testing
 struct OperatorLifetimeTests {
     private static let age: Int64 = 50
 
-    private func control(_ said: String) -> DownstreamControl {
+    private func control(_ received: String) -> DownstreamControl {
         let date: Int64 = 1_795_219_200
         let head = OriginHead(
-            status: 200, fields: [HeaderField(name: "cache-control", value: said)], contentLength: nil,
+            status: 200, fields: [HeaderField(name: "cache-control", value: received)], contentLength: nil,
             requestTime: WallTime(seconds: date), responseTime: WallTime(seconds: date))
         return FreshnessPolicy(configuration: FreshnessConfiguration()).record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
@@ -54,11 +54,11 @@ struct OperatorLifetimeTests {
             // Stale already.
             ("max-age=40", 60, 3_600, "public, max-age=40"),
         ])
-    func lifetimes(said: String, browsers: Int, shared: Int, told: String) {
-        let bounded = control(said).bounded(
+    func lifetimes(received: String, browsers: Int, shared: Int, sent: String) {
+        let bounded = control(received).bounded(
             by: settings(browsers: browsers, shared: shared), age: Self.age)
 
-        #expect(text { bounded.append(to: &$0) } == told)
+        #expect(text { bounded.append(to: &$0) } == sent)
     }
 
     @Test(
@@ -74,10 +74,10 @@ struct OperatorLifetimeTests {
             ("no-cache", "no-cache"), ("no-cache, max-age=60", "no-cache, max-age=60"),
             ("must-understand, no-store, max-age=60", "must-understand, no-store, max-age=60"),
         ])
-    func targeted(said: String, told: String) throws {
-        let value = text { control(said).appendTargeted(to: &$0) }
+    func targeted(received: String, sent: String) throws {
+        let value = text { control(received).appendTargeted(to: &$0) }
 
-        #expect(value == told)
+        #expect(value == sent)
         // A next daemon reads it.
         #expect(try #require(StructuredDictionary([value])).members.isEmpty == false)
     }
@@ -89,8 +89,8 @@ struct OperatorLifetimeTests {
             ("max-age=60, stale-while-revalidate=30", "max-age=60, stale-while-revalidate=30"),
             ("private, max-age=60", "no-store"), ("no-store", "no-store"), ("no-cache", "max-age=0"),
         ])
-    func surrogate(said: String, told: String) {
-        #expect(text { control(said).appendSurrogate(to: &$0) } == told)
+    func surrogate(received: String, sent: String) {
+        #expect(text { control(received).appendSurrogate(to: &$0) } == sent)
     }
 
     @Test(
@@ -98,8 +98,8 @@ struct OperatorLifetimeTests {
         arguments: [
             ("max-age=60", 10 as Int64), ("max-age=40", 0), ("private, max-age=60", 0), ("no-store", 0),
         ])
-    func accelExpires(said: String, seconds: Int64) {
-        #expect(control(said).secondsLeft(atAge: Self.age) == seconds)
+    func accelExpires(received: String, seconds: Int64) {
+        #expect(control(received).secondsLeft(atAge: Self.age) == seconds)
     }
 
     @Test("Without s-maxage in Cache-Control, what it implies is said by itself (RFC 9111 §5.2.2.10)")

@@ -55,9 +55,9 @@ struct StatusReuseTests {
         let confirmed = policy().updating(stored, with: head([], status: 304))
         #expect(confirmed.freshnessLifetime == 0)
         #expect(confirmed.directives.contains(.mustRevalidate))
-        let told = policy().updating(confirmed, with: head([("cache-control", "max-age=9")], status: 304))
-        #expect(told.freshnessLifetime == 9)
-        #expect(!told.directives.contains(.mustRevalidate))
+        let updated = policy().updating(confirmed, with: head([("cache-control", "max-age=9")], status: 304))
+        #expect(updated.freshnessLifetime == 9)
+        #expect(!updated.directives.contains(.mustRevalidate))
     }
 
     @Test("An error without freshness information is still remembered by the table of errors")

@@ -29,7 +29,7 @@ struct FormatRowTests {
             })
     }
 
-    @Test("What browsers show, every worker can write without being told to")
+    @Test("What browsers show, every worker can write without configuration")
     func shown() {
         #expect(ImageFormat.shownByBrowsers == [.jpeg, .png, .webp, .avif, .gif])
         #expect(ImageFormat.shownByBrowsers.allSatisfy { $0.isWritable(decoding: []) })

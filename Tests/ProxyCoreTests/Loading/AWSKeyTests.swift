@@ -154,7 +154,7 @@ struct AWSKeyTests {
         #expect(fixture.service.count("/") == 2)
     }
 
-    @Test("are asked for once, however many requests wait for them")
+    @Test("are requested once, however many requests wait for them")
     func together() async throws {
         let fixture = try KeyFixture()
         let gate = OriginGate()

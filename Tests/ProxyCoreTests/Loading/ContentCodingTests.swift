@@ -112,7 +112,7 @@ struct ContentCodingTests {
             "deflate, gzip", Packed.gzip(Array(Packed.deflate(content).dropLast(100))),
             "cut before the last coding"),
         Coded("gzip, gzip", gzip, "fewer than said"),
-        Coded("br", content, "not asked for"), Coded("zstd", content, "not asked for"),
+        Coded("br", content, "not requested"), Coded("zstd", content, "not requested"),
         Coded("gzip;q=1", gzip, "none that is known"), Coded("gzip gzip", gzip, "none that is known"),
         Coded(Array(repeating: "gzip", count: 6).joined(separator: ","), gzip, "too many"),
     ]

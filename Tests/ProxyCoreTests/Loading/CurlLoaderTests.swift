@@ -155,7 +155,7 @@ struct CurlLoaderTests {
         arguments: [
             (400, .status(400, retryAfter: nil)), (404, .status(404, retryAfter: nil)),
             (500, .status(500, retryAfter: nil)),
-            (204, .notAnImage("")), (206, .incomplete("a part that was not asked for")),
+            (204, .notAnImage("")), (206, .incomplete("a part that was not requested")),
             (202, .status(202, retryAfter: nil)),
             (300, .status(300, retryAfter: nil)), (304, .status(304, retryAfter: nil)),
         ] as [(Int, LoadError)])

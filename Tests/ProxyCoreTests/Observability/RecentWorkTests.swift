@@ -20,7 +20,7 @@ struct RecentWorkTests {
         return record
     }
 
-    @Test("A host that is asked for often stays in the table, however many others are asked for once")
+    @Test("A host that is requested often stays in the table, however many others are requested once")
     func heavyHitter() {
         let work = RecentWork()
 

@@ -192,7 +192,7 @@ struct KeepingTests {
     @Test(
         "Cache-Status has the origin's own status, and a result voided by a purge does not count as stored (RFC 9211 §2)"
     )
-    func told() async throws {
+    func cacheStatus() async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()
         fixture.origin.route("/203.jpg", .body(Fixtures.photo, status: 203, fields: Self.fresh))

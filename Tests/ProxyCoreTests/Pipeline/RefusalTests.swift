@@ -109,7 +109,7 @@ struct RefusalTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
         #expect(fixture.origin.count("/b.jpg") == 2)
         #expect(
-            try await fixture.get("/c.jpg").bytes == Fixtures.photo, "another URL of the host is asked for")
+            try await fixture.get("/c.jpg").bytes == Fixtures.photo, "another URL of the host is requested")
         fixture.clock.advance(by: 5)
         #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
     }

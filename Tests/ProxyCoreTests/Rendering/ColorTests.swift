@@ -49,8 +49,8 @@ struct ColorTests {
     func misnamed() async throws {
         let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()
         let wide = try image.derived(shim_icc_from_srgb(image.raw, "p3")).duplicate()
-        let told = wide.blob("icc-profile-data")
-        var profile = try #require(told)
+        let stored = wide.blob("icc-profile-data")
+        var profile = try #require(stored)
         profile.replaceSubrange(48..<56, with: Array("IEC sRGB".utf8))
         wide.set("icc-profile-data", to: profile)
 

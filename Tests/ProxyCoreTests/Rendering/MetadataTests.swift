@@ -302,8 +302,8 @@ struct MetadataTests {
             let kept = try await rendered(bytes, as: .explicit(format)) { $0.metadata = .keep }
 
             #expect(kept.picture.width == 20)
-            let told = try #require(kept.bytes.indices.first { kept.bytes[$0...].starts(with: mark) })
-            #expect(kept.bytes[told + mark.count] == UInt8(ascii: "1"))
+            let place = try #require(kept.bytes.indices.first { kept.bytes[$0...].starts(with: mark) })
+            #expect(kept.bytes[place + mark.count] == UInt8(ascii: "1"))
         }
     }
 }

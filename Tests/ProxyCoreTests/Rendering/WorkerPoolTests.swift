@@ -304,9 +304,9 @@ struct WorkerPoolTests {
                 return
             }
             // For a client that is a temporary lack of resources, and the operator's log has the reason.
-            let told = PipelineError(error)
-            #expect(told.row.status == 503 && told.retryAfter == 1 && told.fault == text)
-            #expect(told.row.memory == nil && told.detail?.contains(text) != true)
+            let reported = PipelineError(error)
+            #expect(reported.row.status == 503 && reported.retryAfter == 1 && reported.fault == text)
+            #expect(reported.row.memory == nil && reported.detail?.contains(text) != true)
         }
     }
 

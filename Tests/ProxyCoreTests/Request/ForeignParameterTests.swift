@@ -44,7 +44,7 @@ struct ForeignParameterTests {
             let name = String(parameters.prefix { $0 != "=" })
             #expect(error == .invalidParameter(name: name, position: 0, reason: reason))
         }
-        // Comparing with many would take time that any client could ask for.
+        // Comparing with many would take time, and any client could cause it.
         let many = (0..<100).map { ("other\($0)", Preset(parameters: ["format": "png"])) }
         policy.presets.merge(many) { first, _ in first }
         let crowded = ImageRequestParser(

@@ -68,8 +68,8 @@ struct ClusterTests {
             ])
     }
 
-    @Test("A purge is told to every node, signed; those that can't be reached, or refuse, are named")
-    func telling() async throws {
+    @Test("A purge is broadcast to every node, signed; those that can't be reached, or refuse, are named")
+    func broadcast() async throws {
         let (good, refusing, own, forged) = (
             try FakeOrigin(), try FakeOrigin(), try FakeOrigin(), try FakeOrigin()
         )
@@ -88,7 +88,7 @@ struct ClusterTests {
             "127.0.0.1:\($0)"
         }
 
-        let outcome = try await peers(names + ["name.invalid:80", names[0]]).tell(purge)
+        let outcome = try await peers(names + ["name.invalid:80", names[0]]).broadcast(purge)
 
         #expect(outcome.reached == 1)
         #expect(outcome.unreachable == [names[1], names[3], names[4], "name.invalid:80"].sorted())

@@ -55,7 +55,7 @@ package final class MemoryCache: Sendable {
     /// - Parameters:
     ///   - configuration: its bounds.
     ///   - share: the part of another tier's bound that its entries count as. Such a tier must not remember evicted
-    ///     entries, since `entry(for:)` brings one back without telling the share.
+    ///     entries, since `entry(for:)` brings one back without reporting it to the share.
     package init(configuration: MemoryCacheConfiguration, share: MemoryShare? = nil) {
         self.configuration = configuration
         self.share = share

@@ -7,7 +7,7 @@ struct ImgproxyTranslation {
     private let options: ImgproxyOptions
     private let source: ImgproxySource
     private let settings: ImgproxyDialect.Settings
-    /// The format that is asked for; nil for none.
+    /// The requested format; nil for none.
     private let format: String?
 
     init(

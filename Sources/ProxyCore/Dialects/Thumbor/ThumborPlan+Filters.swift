@@ -99,7 +99,7 @@ extension ThumborPlan {
             return true
         },
         "autojpg": { (plan, _) throws(TranslationError) in
-            try plan.refuse("autojpg", "ask for a format")
+            try plan.refuse("autojpg", "name a format")
             return true
         },
     ]

@@ -76,7 +76,7 @@ package struct Weserv: Dialect {
 
 extension Weserv {
     /// Facts as weserv's `output=json` has them: the source's format, and the result's size, where it follows from
-    /// the size that is asked for alone.
+    /// the requested size alone.
     package func facts(
         from information: JSONValue, for target: ForeignTarget
     ) throws(TranslationError) -> JSONValue {

@@ -6,7 +6,7 @@ extension WeservOptions {
         case inside, outside, cover, fill, contain
     }
 
-    /// The size that is asked for.
+    /// The requested size.
     private struct Box {
         let width: ForeignSide?
         let height: ForeignSide?

@@ -54,7 +54,7 @@ extension WeservOptions {
         }
     }
 
-    /// How many frames are asked for, -1 for all, which what is no number counts as, too.
+    /// The number of frames; -1, and any text that is no number, mean all.
     mutating func frameCount() throws(TranslationError) -> Int {
         guard let text = self["n"] else { return 1 }
         guard let count = NumberText.leadingInteger(text) else {

@@ -71,7 +71,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         case all
         /// The first frame only.
         case first
-        /// Every frame, one below the other in a format without animations that is asked for.
+        /// Every frame, one below the other in a format without animations that is requested.
         case strip
     }
 

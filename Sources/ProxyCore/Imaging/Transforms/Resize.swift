@@ -21,7 +21,7 @@ package struct Resize: ImageTransforming {
             + "outside covers without cutting, fill stretches.")
     private static let enlarge = TransformParameter(
         "enlarge", .word(["0", "1", "partly"]), .value(.word("0")),
-        "Whether the result may be larger than the source; if not, it keeps the asked-for aspect. partly leaves a picture "
+        "Whether the result may be larger than the source; if not, it keeps the requested aspect. partly leaves a picture "
             + "alone that is smaller than each wanted side, and may enlarge others.")
     private static let minWidth = least("minwidth", "width")
     private static let minHeight = least("minheight", "height")

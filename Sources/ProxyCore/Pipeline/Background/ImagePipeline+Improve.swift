@@ -11,7 +11,7 @@ package import Request
 import Synchronization
 
 extension ImagePipeline {
-    /// Hot path: whether a better result is to be made in place of an entry that is asked for again; true once in a minute.
+    /// Hot path: whether a better result is to be made in place of an entry that is requested again; true once in a minute.
     package func shouldImprove(_ entry: MemoryEntry, at now: Int64) -> Bool {
         configuration.improve.enabled && entry.shouldImprove(at: now, every: Self.improvementInterval)
     }
@@ -19,7 +19,7 @@ extension ImagePipeline {
     /// Has a better result made in place of an entry, when workers are idle.
     ///
     /// - Parameters:
-    ///   - client: the client that asks for it again.
+    ///   - client: the client that requests it again.
     ///   - request: called on a task; nil when the request can't be read.
     package func improve(
         _ entry: MemoryEntry, for client: ClientID?, as request: @escaping @Sendable () -> ImageRequest?

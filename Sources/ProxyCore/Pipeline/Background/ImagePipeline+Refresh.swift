@@ -44,7 +44,7 @@ extension ImagePipeline {
         return true
     }
 
-    /// Asks the origin; when the bytes have changed, makes the result that was asked for from the new ones.
+    /// Revalidates the source; when its bytes have changed, makes the requested result from the new ones.
     private func refresh(_ request: ImageRequest) async -> Bool {
         guard let record = await tiers.record(for: request) else { return false }
         // Refreshed meanwhile by a request that had to wait for it.
@@ -55,7 +55,7 @@ extension ImagePipeline {
         do throws(PipelineError) {
             let isUsable = request.accepts(record) && job.mayConfirm(record)
             let source = try await job.fetch(validating: isUsable ? record : nil)
-            // A result that nothing may keep is made when a client asks for it.
+            // A result that no tier may store is made when a client requests it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
                 job.refreshed = source
                 _ = try await job.resultOfTask()

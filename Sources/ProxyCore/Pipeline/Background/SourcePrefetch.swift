@@ -6,7 +6,7 @@ import Freshness
 import Primitives
 package import Request
 
-/// Makes images of one source before a client asks for them, one after the other (SDWebImage's prefetcher).
+/// Makes images of one source before a client requests them, one after the other (SDWebImage's prefetcher).
 ///
 /// The source is fetched, or read, once for all of them, also where no tier stores originals. Remembered failures
 /// count as for a client. Needs a `FetchContext` that says that it prefetches.

@@ -67,7 +67,7 @@ struct HostBreaker: Sendable {
         if failures >= rules.failures { trip(at: now, by: rules, random: random, atLeast: least) }
     }
 
-    /// The probe ended without telling anything of the origin.
+    /// The probe ended without a result about the origin.
     mutating func withdrawProbe() { isProbing = false }
 
     private mutating func trip(

@@ -21,7 +21,7 @@ package struct RefusedOrigin: Sendable {
 /// and is remembered of the URL. What an origin refuses with 429 counts against the client that asked, in a breaker of
 /// that client's own.
 ///
-/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not asked for lately goes. Safe from any thread.
+/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not requested lately goes. Safe from any thread.
 final class HostBreakers: Sendable {
     /// A fetch that was admitted; to be reported back.
     struct Pass: Sendable {
@@ -47,7 +47,7 @@ final class HostBreakers: Sendable {
         var open = 0
         var rules: FailedURLsConfiguration.Breaker
 
-        /// Forgets those beyond `count` that were not asked for lately.
+        /// Forgets those beyond `count` that were not requested lately.
         mutating func shrink(to count: Int) {
             while ring.count > count, let gone = ring.evict() {
                 if gone.value.isOpen { open -= 1 }

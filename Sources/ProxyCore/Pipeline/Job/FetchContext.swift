@@ -25,10 +25,10 @@ package struct FetchContext: Sendable, Hashable {
     /// The request's trace; nil where it is not traced.
     package let trace: Trace?
     /// Whether it prefetches: no client waits for the image, so it takes no place in memory from those that clients
-    /// ask for.
+    /// request.
     package let isPrefetch: Bool
 
-    /// What the client has asked for, so that another node can be asked for it; nil where none is to be.
+    /// What the client has requested, so that another node can get the same request; nil where none is to be.
     package let asked: Asked?
 
     /// A request as another node reads it.

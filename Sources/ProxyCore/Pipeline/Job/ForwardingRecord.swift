@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Whether the origin was asked for one client's request, so that its failure can say so, too (RFC 9211).
+/// Whether one client's request was forwarded to the origin, so that its failure can say so, too (RFC 9211).
 ///
 /// Travels in `FetchContext`; the pipeline writes it, the answer to the client reads it. Safe from any task.
 package final class ForwardingRecord: Sendable {

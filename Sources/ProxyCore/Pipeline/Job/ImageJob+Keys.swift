@@ -13,7 +13,7 @@ extension ImageJob {
         let result: CacheKey
         let source: CacheKey
         let client: RequestDirectives
-        /// The most work that it may be: a client that may ask for more does not share a refusal.
+        /// The most work that it may be: a client that may request more does not share a refusal.
         let workLimit: Int?
         /// The proxies that a request to the origin would name, in the task that makes the key.
         let history = FetchContext.current.history

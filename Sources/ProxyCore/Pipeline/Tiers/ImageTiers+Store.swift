@@ -181,7 +181,7 @@ extension ImageTiers {
     private func save(_ record: SourceRecord, keeping: Keeping, token: PurgeToken) async {
         update(record, token: token)
         guard keeping.usesDisk else { return await removeOutdated(record, token: token) }
-        // Lost: a failure to write; the source is then asked for again.
+        // Lost: a failure to write; the source is then requested again.
         try? await disk.save(record, token: token)
         // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
         openFiles.update(record, token: token)
@@ -239,7 +239,7 @@ extension ImageTiers {
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
         await promote(&response, token: token)
         guard results.usesDisk, keeping.usesDisk else { return response.entry != nil }
-        // Lost: why; the tier has counted it, and the result is looked at again when it is asked for.
+        // Lost: why; the tier has counted it, and the result is looked at again when it is requested.
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         openFiles.remove(description.key)
         return isStored != nil

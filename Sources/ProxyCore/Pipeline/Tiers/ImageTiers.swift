@@ -153,7 +153,7 @@ package final class ImageTiers: Sendable {
         return await recordBesideIndex(for: request)
     }
 
-    /// Whether other nodes are asked for what is not here.
+    /// Whether pictures that are not here are requested from other nodes.
     var asksOtherNodes: Bool { shared != nil || homes != nil }
 
     /// Whether a 304 would leave something to serve `request` from, as far as is known without reading the disk.
@@ -191,7 +191,7 @@ package final class ImageTiers: Sendable {
         return found?.description.contentHash == hash ? found : nil
     }
 
-    /// Where the disk tier may hold what `request` asks for; nil where it holds nothing.
+    /// Where the disk tier may hold the picture of `request`; nil where it holds nothing.
     func place(of request: ImageRequest) -> (key: CacheKey, kind: EntryKind, text: String)? {
         guard request.plan != nil else {
             let key = request.sourceKey

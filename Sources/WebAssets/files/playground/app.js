@@ -110,7 +110,7 @@ function notice(...content) {
   $("#notice").hidden = false;
 }
 
-/** Asks for the admin token, and again if it is wrong. */
+/** Requests the admin token, and again if it is wrong. */
 function askForToken() {
   $("#token").hidden = false;
   $("#token-field").focus();

@@ -41,7 +41,7 @@ export function iconButton(name, label, onclick, attributes = {}) {
   return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...attributes }, icon(name));
 }
 
-/** Tells screen readers something, politely. */
+/** Announces something to screen readers, politely. */
 export function announce(text) {
   const region = $("#announcement");
   region.textContent = "";

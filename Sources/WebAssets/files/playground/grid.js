@@ -10,7 +10,7 @@ const lossy = ["avif", "webp", "jpeg", "jxl"];
 // From here on differences are hard to see at usual distances.
 const good = 0.97;
 const fair = 0.93;
-// Variants that are asked for at a time: others want the workers, too.
+// Variants that are requested at a time: others want the workers, too.
 const atOnce = 2;
 
 /** Compares pictures in a worker. */
@@ -123,7 +123,7 @@ export class FormatGrid {
     $("#measure").textContent = "Measure again";
   }
 
-  /** Asks for all variants, a few at a time. */
+  /** Requests all variants, a few at a time. */
   async #fill(comparer, signal, status) {
     const waiting = [...this.#cells.values()];
     let done = 0;

@@ -5,7 +5,7 @@ import { $, announce, h, icon, iconButton } from "./dom.js";
 import { Field } from "./fields.js";
 import { describe, readTransform, writeTransform } from "./transform.js";
 
-// As many parameters are shown at once; further ones when they are given, or asked for.
+// As many parameters are shown at once; further ones when they are given, or requested.
 const shownAtOnce = 3;
 // How near the window's edge a dragged card makes the page scroll, and how far at a time, in pixels.
 const scrollEdge = 48;
@@ -67,7 +67,7 @@ class Card {
     this.grip.title = words;
   }
 
-  /** Shows a field without being asked for more, unless it is being used there. */
+  /** Shows a field among the first ones, unless it is being used where it is. */
   #bringUp({ element }) {
     if (!this.#more?.contains(element) || element.contains(document.activeElement)) return;
     this.#first.append(element);

@@ -6,7 +6,7 @@ import { $, announce, bytesText, debounced, h, milliseconds } from "./dom.js";
 import { formatName, information, picture } from "./request.js";
 import { attribute, lossless, target } from "./target.js";
 
-// What browsers show; of others a preview is asked for.
+// What browsers show; of others a preview is requested.
 const shownFormats = new Set(["jpeg", "png", "webp", "avif", "gif", "svg"]);
 // A larger source is shown as a preview, in bytes: phones would have to load it.
 const maxShownBytes = 12e6;
@@ -129,7 +129,7 @@ export class Preview {
 
   // MARK: - The result
 
-  /** Asks for the result, again if it is shown. */
+  /** Requests the result, again if it is shown. */
   async refresh() {
     const { state } = this.#store;
     this.#resultAbort.abort();
@@ -216,14 +216,14 @@ export class Preview {
 
   #reference = null;
 
-  /** The result's pixels written without loss, for comparisons: `{ blob, … }`; asked for once. */
+  /** The result's pixels written without loss, for comparisons: `{ blob, … }`; requested once. */
   reference(signal) {
     const { state } = this.#store;
     const wanted = target(state, { ...lossless, animate: "first" });
     if (this.#reference?.wanted !== wanted || this.#reference.file !== state.file) {
       const answer = picture(wanted, { file: state.file, fresh: false });
       this.#reference = { wanted, file: state.file, answer };
-      // A failure is asked for again.
+      // A failure is requested again.
       answer.catch(() => { this.#reference = null; });
     }
     signal?.throwIfAborted();

@@ -38,7 +38,7 @@ export function cacheStatus(text) {
   return { text: words[members.fwd] ?? "made now", kind: "", detail: text };
 }
 
-/** Asks for a picture: `{ blob, milliseconds, timings, cache, target }`; throws a Problem. */
+/** Requests a picture: `{ blob, milliseconds, timings, cache, target }`; throws a Problem. */
 export async function picture(target, { file = null, signal, fresh = true } = {}) {
   const sent = file ? target : await permitted(target);
   const start = performance.now();

@@ -36,7 +36,7 @@ const failed = new DataTable("Failures", [["Code", "name"], ["Count", "number"],
 const slow = new DataTable("Slow transforms", [["Source", "name"], ["Worker", "number"], ["Decode", "number"], ["Transform", "number"],
   ["Encode", "number"], ["Waited", "number"]], "No transform yet.", { wide: true });
 const presets = new DataTable("Presets", [["Preset", "name"], ["Answers", "number"], ["Failed", "number"], ["Work per answer", "number"]],
-  "No preset was asked for.");
+  "No preset was requested.");
 $("#tables").append(hosts.element, presets.element, failed.element, slow.element);
 
 // MARK: - Drawing
