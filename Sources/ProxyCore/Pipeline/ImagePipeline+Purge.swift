@@ -73,7 +73,7 @@ extension ImagePipeline {
         return counts
     }
 
-    /// Keeps later requests from joining what is under way for some results, and for some sources.
+    /// Prevents later requests from joining the running tasks of some results, and of some sources.
     ///
     /// Called twice by a purge. Before it voids tokens: a request that joins a task from before has a void one. And after it:
     /// what began in between has void tokens, too, and no later request joins it.

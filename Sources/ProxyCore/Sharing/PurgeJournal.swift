@@ -153,8 +153,8 @@ package final class PurgeJournal: Sendable {
         }
     }
 
-    /// Keeps a purge that could not be done here for the next reading.
-    func keep(undone purge: SharedPurge) {
+    /// Stores a purge that could not be done here until the next reading.
+    func postpone(undone purge: SharedPurge) {
         state.withLock { state in
             if state.undone.count < Self.maxUnwritten { state.undone.append(purge) }
         }

@@ -54,7 +54,7 @@ extension SharedTier {
         do throws(ObjectStoreError) {
             for purge in try await journal.read(from: start) {
                 if case .source(let source) = purge.target { records.forget(source) }
-                if await !apply(purge) { journal.keep(undone: purge) }
+                if await !apply(purge) { journal.postpone(undone: purge) }
             }
             return .success(journal.mark)
         } catch {

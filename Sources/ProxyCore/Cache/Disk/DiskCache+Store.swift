@@ -93,7 +93,7 @@ extension DiskCache {
         }
     }
 
-    /// Does what stores a body, and keeps the record that was saved with it in memory.
+    /// Runs `store`, and holds the record that was saved with the body in memory.
     private func storing(
         _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
         _ store: () async throws(DiskCacheError) -> Void

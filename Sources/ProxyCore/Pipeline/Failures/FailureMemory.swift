@@ -93,7 +93,7 @@ package final class FailureMemory: Sendable {
         return CacheKey(canonicalText: "\(history.text)\n\(source)")
     }
 
-    /// Keeps `failure` where its row in the table says so, and no longer than `seconds`.
+    /// Remembers `failure` where its row in the table says so, and no longer than `seconds`.
     func remember(
         _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil, at now: Int64
     ) {

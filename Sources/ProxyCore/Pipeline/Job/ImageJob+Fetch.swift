@@ -89,7 +89,7 @@ extension ImageJob {
         let upload = request.source.isUpload ? Upload.current : nil
         let (body, place) =
             upload.map { ($0.body, SpillTarget()) }
-            ?? tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
+            ?? tiers.newBody(keyText: request.sourceKeyText, scope: scope)
         let configuration = pipeline.configuration
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
@@ -229,7 +229,7 @@ extension ImageJob {
         return await tiers.store(
             original.content, at: original.place, as: record, replacing: stale,
             receivedAt: fetch.received.receivedAt,
-            keeping: keeping, token: fetch.token, now: now.seconds)
+            scope: scope, token: fetch.token, now: now.seconds)
     }
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to store it.
@@ -248,7 +248,7 @@ extension ImageJob {
             return nil
         }
         await tiers.saveIfLatest(
-            record, receivedAt: fetch.received.receivedAt, keeping: keeping, token: fetch.token)
+            record, receivedAt: fetch.received.receivedAt, scope: scope, token: fetch.token)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

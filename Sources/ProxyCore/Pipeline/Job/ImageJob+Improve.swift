@@ -30,7 +30,7 @@ extension ImageJob {
         // Lost: why there is no place for it; the tiers have counted that.
         guard
             var target = try? tiers.newResult(
-                first.description.kind, for: request, of: record, keeping: keeping(first)),
+                first.description.kind, for: request, of: record, scope: scope(of: first)),
             let body = source.body
         else { return .failed }
         let rendition: Rendition
@@ -53,7 +53,7 @@ extension ImageJob {
         }
         // Lost: why it can't be read back; the first one stays.
         let better = try? await store(
-            rendition, first.description.kind, by: plan, from: target, of: source, keeping: keeping(first))
+            rendition, first.description.kind, by: plan, from: target, of: source, scope: scope(of: first))
         tiers.openFiles.remove(request.resultKey)
         return better?.isStored == true ? .replaced : .outdated
     }
@@ -88,8 +88,8 @@ extension ImageJob {
         return (plan, source.with(original))
     }
 
-    /// How far the first result was stored.
-    private func keeping(_ first: ImageTiers.Found) -> Keeping {
+    /// Where the first result is stored.
+    private func scope(of first: ImageTiers.Found) -> StorageScope {
         let description = first.description
         return tiers.disk.mayContain(description.key, kind: description.kind) ? .disk : .memory
     }
@@ -101,6 +101,6 @@ extension ImageJob {
         }
         var description = first.description
         description.stage = .kept
-        return await tiers.replace(description, bytes, of: record, keeping: keeping(first), token: token)
+        return await tiers.replace(description, bytes, of: record, scope: scope(of: first), token: token)
     }
 }

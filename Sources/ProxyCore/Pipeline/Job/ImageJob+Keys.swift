@@ -8,7 +8,7 @@ extension ImageJob {
     typealias Tasks = TaskTable<Key, StreamHandle, ImageResponse, PipelineError>
     typealias Subscription = Tasks.Subscription
 
-    /// Names an image being made. Clients that ask different things of the cache do not share the making.
+    /// Names an image that is being made. Clients with different cache directives do not share the task.
     struct Key: Hashable, Sendable {
         let result: CacheKey
         let source: CacheKey
@@ -27,7 +27,7 @@ extension ImageJob {
         let source: CacheKey
         /// Whether validators are sent, so that the origin may answer without a body.
         let isConditional: Bool
-        let keeping: Keeping
+        let scope: StorageScope
         /// The proxies that the request to the origin names, in the task that makes the key.
         let history = FetchContext.current.history
         let privateID: UInt64?
@@ -42,7 +42,7 @@ extension ImageJob {
 
     func fetchKey(isConditional: Bool) -> FetchKey {
         FetchKey(
-            source: request.sourceKey, isConditional: isConditional, keeping: keeping, privateID: privateID)
+            source: request.sourceKey, isConditional: isConditional, scope: scope, privateID: privateID)
     }
 }
 
@@ -54,8 +54,8 @@ extension TaskTable.Subscription where Failure == PipelineError {
     }
 }
 
-/// How far what is fetched or made may be stored, beside what the configuration and the origin say.
-enum Keeping: Hashable, Sendable {
+/// Where what is fetched or made may be stored; the configuration and the origin may restrict that further.
+enum StorageScope: Hashable, Sendable {
     /// Nowhere.
     case nothing
     /// In memory.
@@ -70,8 +70,8 @@ enum Keeping: Hashable, Sendable {
 }
 
 extension RequestDirectives {
-    /// How far what is fetched or made for this client may be stored.
-    var keeping: Keeping {
+    /// Where what is fetched or made for this client may be stored.
+    var scope: StorageScope {
         if noStore { return .nothing }
         if memoryOnly { return .memory }
         return waitsForStore ? .durable : .disk

@@ -32,7 +32,7 @@ extension ImageJob {
         plan.workLimit = request.workLimit
         let second = newIntermediate(for: &plan, source.record)
         let kind: EntryKind = second == nil ? .result : .derived
-        var target = try tiers.newResult(kind, for: request, of: source.record, keeping: keeping)
+        var target = try tiers.newResult(kind, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
             rendition = try await rendered(
@@ -48,7 +48,7 @@ extension ImageJob {
         guard await tiers.isUnaltered(source.hit) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
-        if keeping.usesDisk { await noteFirstSize(rendition, beside: second, of: source.record) }
+        if scope.usesDisk { await noteFirstSize(rendition, beside: second, of: source.record) }
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
@@ -65,7 +65,7 @@ extension ImageJob {
         plan.workLimit = request.workLimit
         // It is ours, whatever clients may send.
         plan.decodableFormats = [half.description.format]
-        var target = try tiers.newResult(.derived, for: request, of: source.record, keeping: keeping)
+        var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
             rendition = try await rendered(plan, from: half.body, to: &target)
@@ -124,10 +124,10 @@ extension ImageJob {
     ///
     /// - Parameters:
     ///   - kind: a result, or a derived one.
-    ///   - stored: how far, where that is not as far as the client lets it.
+    ///   - narrower: where it may be stored, if more narrowly than the client permits.
     func store(
         _ rendition: Rendition, _ kind: EntryKind, by plan: RenderPlan, from target: OutputTarget,
-        of source: Source, keeping stored: Keeping? = nil
+        of source: Source, scope narrower: StorageScope? = nil
     ) async throws(PipelineError) -> ImageResponse {
         let bytes = try await tiers.read(target, byteCount: rendition.byteCount)
         var description = EntryDescription(
@@ -141,7 +141,7 @@ extension ImageJob {
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
         let part = FetchContext.current.trace?.begin("cache store")
-        await tiers.store(&response, from: target, keeping: stored ?? keeping, token: token)
+        await tiers.store(&response, from: target, scope: narrower ?? scope, token: token)
         part?.end()
         offer(made: response)
         // What is stored nowhere is replaced by nothing.
@@ -212,7 +212,7 @@ extension ImageJob {
         let key = intermediateKey(record)
         guard let original = pipeline.firstSizes.withLock({ $0.value(for: key.key) }),
             rule.serves(plan, of: original), let size = rule.size(for: original),
-            let target = tiers.newIntermediate(key, of: record, keeping: keeping)
+            let target = tiers.newIntermediate(key, of: record, scope: scope)
         else { return nil }
         plan.intermediate = .write(
             width: size.width, height: size.height, quality: rule.configuration.quality)

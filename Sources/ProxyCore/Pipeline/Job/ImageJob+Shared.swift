@@ -11,7 +11,7 @@ import Sharing
 /// origin; a failure is a miss.
 extension ImageJob {
     /// Whether the shared tier may have the image, or may get it.
-    private var isShareable: Bool { !isPrivate && !request.source.isUpload && keeping.usesDisk }
+    private var isShareable: Bool { !isPrivate && !request.source.isUpload && scope.usesDisk }
 
     /// The source as the shared tier knows it, with the picture if it has it; nil where this node may use its own record.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
@@ -32,7 +32,7 @@ extension ImageJob {
             known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
         shared.noteFound(subject.source)
-        await tiers.saveIfLatest(record, receivedAt: .now, keeping: keeping, token: token)
+        await tiers.saveIfLatest(record, receivedAt: .now, scope: scope, token: token)
         var source = Source(record: record, provenance: .stored)
         source.sharedResult = result
         return source
@@ -54,7 +54,7 @@ extension ImageJob {
     /// The source with the picture or the original, as its home has it.
     private func homeSource(of subject: SharedSubject) async -> Source? {
         guard let answer = await homeAnswer(subject), request.accepts(answer.record) else { return nil }
-        await tiers.saveIfLatest(answer.record, receivedAt: .now, keeping: keeping, token: token)
+        await tiers.saveIfLatest(answer.record, receivedAt: .now, scope: scope, token: token)
         var source = Source(record: answer.record, provenance: .stored)
         guard answer.entry.description.kind == .original else {
             source.sharedResult = answer.entry
@@ -65,7 +65,7 @@ extension ImageJob {
 
     /// The source with an original from elsewhere, which is stored here, too.
     private func adopting(_ original: PortableEntry, in source: Source) async -> Source {
-        await tiers.store(shared: original, of: source.record, keeping: keeping, token: token)
+        await tiers.store(shared: original, of: source.record, scope: scope, token: token)
         var found = source
         found.body = .bytes(original.body)
         if request.plan == nil, found.provenance == .stored { found.provenance = .shared }
@@ -86,7 +86,7 @@ extension ImageJob {
         guard var found = entry else { return nil }
         found.description.storedAt = now.seconds
         tiers.shared?.noteFound(subject.result)
-        await tiers.store(shared: found, of: source.record, keeping: keeping, token: token)
+        await tiers.store(shared: found, of: source.record, scope: scope, token: token)
         var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
         await tiers.promote(&response, token: token)

@@ -47,7 +47,7 @@ extension ImageJob {
         guard let bytes = await tiers.bytes(of: written) else {
             throw .storage("a rendition can't be read back")
         }
-        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
+        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, scope: scope)
         let appended: Result<Void, BodyError> = unsafe bytes.withUnsafeBytes { bytes in
             Result { () throws(BodyError) in try unsafe body.append(bytes) }
         }

@@ -69,7 +69,7 @@ struct ImageJob: Sendable {
 
     var isPrivate: Bool { privateID != nil }
     /// How far what is fetched or made may be stored, beside what the configuration and the origin say.
-    var keeping: Keeping { isPrivate ? .nothing : client.keeping }
+    var scope: StorageScope { isPrivate ? .nothing : client.scope }
     var tiers: ImageTiers { pipeline.tiers }
     var failures: FailureMemory { pipeline.failures }
     var freshness: FreshnessPolicy { pipeline.freshness }
@@ -81,7 +81,7 @@ struct ImageJob: Sendable {
     /// What memory has; a client that waits for the disk gets it only if it is there, too.
     fileprivate func lookUp() -> ImageResponse? {
         guard !isPrivate, let entry = tiers.entry(for: request.resultKey),
-            keeping != .durable || entry.isDurable
+            scope != .durable || entry.isDurable
         else { return nil }
         return hit(entry)
     }
@@ -143,7 +143,7 @@ struct ImageJob: Sendable {
         let begun = job
         return try await stream.interest.carried { () async throws(PipelineError) in
             var response = try await begun.image()
-            if keeping == .durable { await tiers.secure(&response, for: request, token: begun.token) }
+            if scope == .durable { await tiers.secure(&response, for: request, token: begun.token) }
             return response
         }
     }

@@ -80,7 +80,7 @@ extension ImageJob {
         var record = newRecord(
             of: fetch, head, contentHash: Self.hashOfNothing, byteCount: 0, format: format)
         let isStored =
-            !record.directives.forbidStoring && keeping != .nothing && fetch.token.isValid
+            !record.directives.forbidStoring && scope != .nothing && fetch.token.isValid
             && tiers.originals != .none
         if client.noStore { record.directives.insert(.noStore) }
         return StreamingImage(

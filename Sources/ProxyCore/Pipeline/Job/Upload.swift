@@ -51,6 +51,6 @@ package final class Upload: Sendable {
 extension ImagePipeline {
     /// An empty upload.
     package func newUpload() -> Upload {
-        Upload(body: tiers.newBody(keyText: "upload", keeping: .disk).body)
+        Upload(body: tiers.newBody(keyText: "upload", scope: .disk).body)
     }
 }

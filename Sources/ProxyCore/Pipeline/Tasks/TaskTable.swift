@@ -36,7 +36,7 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
     /// What can be followed of the task for `key`, without a subscription; nil when there is none.
     func progress(of key: Key) -> Progress? { joinable.withLock { $0[key]?.progress } }
 
-    /// Keeps later callers from joining the task for `key`; present subscribers still get its result.
+    /// Prevents later callers from joining the task for `key`; present subscribers still get its result.
     func detach(_ key: Key) {
         _ = joinable.withLock { $0.removeValue(forKey: key) }
     }

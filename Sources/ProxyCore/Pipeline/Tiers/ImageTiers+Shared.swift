@@ -12,10 +12,10 @@ import Sharing
 extension ImageTiers {
     /// Stores what the shared tier had on this node's disk; a failure is counted there, and costs another look-up.
     func store(
-        shared entry: PortableEntry, of record: SourceRecord, keeping: Keeping, token: PurgeToken
+        shared entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
     ) async {
         let policy = entry.description.kind == .original ? originals : results
-        guard policy.usesDisk, keeping.usesDisk, !record.directives.forbidStoring,
+        guard policy.usesDisk, scope.usesDisk, !record.directives.forbidStoring,
             token.admits(entry.description)
         else { return }
         // Lost: why; the tier has counted it.

@@ -22,8 +22,8 @@ extension ImageTiers {
     // MARK: - Places to write
 
     /// An empty body for a fetch: a buffer that spills into the disk tier, or into memory where that can't take it.
-    func newBody(keyText: String, keeping: Keeping) -> (body: PartialBody, place: SpillTarget) {
-        let mayStore = originals.usesDisk && keeping.usesDisk
+    func newBody(keyText: String, scope: StorageScope) -> (body: PartialBody, place: SpillTarget) {
+        let mayStore = originals.usesDisk && scope.usesDisk
         let place = SpillTarget()
         let body = PartialBody { () throws(BodyError) in
             let target = try self.target(.original, keyText, mayStore: mayStore)
@@ -45,9 +45,9 @@ extension ImageTiers {
 
     /// A place for a rendition.
     func newResult(
-        _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
+        _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, scope: StorageScope
     ) throws(PipelineError) -> OutputTarget {
-        let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
+        let mayStore = results.usesDisk && scope.usesDisk && !record.directives.forbidStoring
         do throws(BodyError) {
             return try target(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
@@ -57,9 +57,9 @@ extension ImageTiers {
 
     /// A place for an intermediate; nil where the disk tier may not or can't store it.
     func newIntermediate(
-        _ key: IntermediateKey, of record: SourceRecord, keeping: Keeping
+        _ key: IntermediateKey, of record: SourceRecord, scope: StorageScope
     ) -> OutputTarget? {
-        guard results.usesDisk, keeping.usesDisk, !record.directives.forbidStoring else { return nil }
+        guard results.usesDisk, scope.usesDisk, !record.directives.forbidStoring else { return nil }
         // Lost: why nothing can be staged; the disk tier has counted it.
         guard let staged = try? disk.stage(kind: .intermediate, keyText: key.text) else { return nil }
         return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
@@ -101,14 +101,14 @@ extension ImageTiers {
     /// - Returns: where the bytes are now.
     func store(
         _ content: PartialBody.Content, at place: SpillTarget, as record: SourceRecord,
-        replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, keeping: Keeping,
+        replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, scope: StorageScope,
         token: PurgeToken, now: Int64
     ) async -> Source.Stored {
-        guard !record.directives.forbidStoring, keeping != .nothing,
+        guard !record.directives.forbidStoring, scope != .nothing,
             let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
         else { return .nowhere }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
-            await save(record, keeping: keeping, token: token)
+            await save(record, scope: scope, token: token)
             return Source.Stored(isAnywhere: token.isValid, isDurable: false)
         }
         var stored = Source.Stored.nowhere
@@ -124,14 +124,14 @@ extension ImageTiers {
                 token: token)
         }
         // Together with the record: a request that reads that before would look for bytes that are not there yet.
-        if originals.usesDisk, keeping.usesDisk,
+        if originals.usesDisk, scope.usesDisk,
             await storeOnDisk(
-                content, place.value, description, record, durable: keeping == .durable, token: token)
+                content, place.value, description, record, durable: scope == .durable, token: token)
         {
             update(record, token: token)
-            return Source.Stored(isAnywhere: token.isValid, isDurable: keeping == .durable)
+            return Source.Stored(isAnywhere: token.isValid, isDurable: scope == .durable)
         }
-        await save(record, keeping: keeping, token: token)
+        await save(record, scope: scope, token: token)
         return stored
     }
 
@@ -167,20 +167,20 @@ extension ImageTiers {
     ///
     /// - Parameter receivedAt: when the head of the 304 was there.
     func saveIfLatest(
-        _ record: SourceRecord, receivedAt: ContinuousClock.Instant, keeping: Keeping,
+        _ record: SourceRecord, receivedAt: ContinuousClock.Instant, scope: StorageScope,
         token: PurgeToken
     ) async {
-        guard keeping != .nothing, let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
+        guard scope != .nothing, let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
         else {
             return
         }
-        await save(record, keeping: keeping, token: token)
+        await save(record, scope: scope, token: token)
     }
 
     /// Stores a source's latest record.
-    private func save(_ record: SourceRecord, keeping: Keeping, token: PurgeToken) async {
+    private func save(_ record: SourceRecord, scope: StorageScope, token: PurgeToken) async {
         update(record, token: token)
-        guard keeping.usesDisk else { return await removeOutdated(record, token: token) }
+        guard scope.usesDisk else { return await removeOutdated(record, token: token) }
         // Lost: a failure to write; the source is then requested again.
         try? await disk.save(record, token: token)
         // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
@@ -209,9 +209,9 @@ extension ImageTiers {
 
     /// Stores a rendition where policy, size and the source's directives allow it.
     func store(
-        _ response: inout ImageResponse, from target: OutputTarget, keeping: Keeping, token: PurgeToken
+        _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, token: PurgeToken
     ) async {
-        guard !response.record.directives.forbidStoring, keeping != .nothing,
+        guard !response.record.directives.forbidStoring, scope != .nothing,
             token.admits(response.description)
         else { return }
         let byteCount = response.body.count
@@ -221,9 +221,9 @@ extension ImageTiers {
             let isCommitted: Void? = try? await disk.commit(
                 staged, response.description, byteCount: byteCount, bodyChecksum: nil,
                 record: response.record,
-                durable: keeping == .durable, token: token)
+                durable: scope == .durable, token: token)
             response.isStored = isCommitted != nil
-            response.isDurable = response.isStored && keeping == .durable
+            response.isDurable = response.isStored && scope == .durable
             if response.isDurable { response.entry?.markDurable() }
         }
         if response.entry != nil { response.isStored = true }
@@ -231,14 +231,14 @@ extension ImageTiers {
 
     /// Replaces a result by the same bytes with a new description; false where no tier has taken them.
     func replace(
-        _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, keeping: Keeping,
+        _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, scope: StorageScope,
         token: PurgeToken
     ) async -> Bool {
         guard token.admits(description) else { return false }
         var response = ImageResponse(
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
         await promote(&response, token: token)
-        guard results.usesDisk, keeping.usesDisk else { return response.entry != nil }
+        guard results.usesDisk, scope.usesDisk else { return response.entry != nil }
         // Lost: why; the tier has counted it, and the result is looked at again when it is requested.
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         openFiles.remove(description.key)

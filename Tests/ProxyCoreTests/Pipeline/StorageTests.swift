@@ -15,7 +15,7 @@ import Testing
 @testable import Sharing
 
 @Suite("What is requested, answered and stored")
-struct KeepingTests {
+struct StorageTests {
     private static let resize = "transform=resize:30x20&format=png"
     private static let fresh = [("Cache-Control", "max-age=6000")]
     private static let whileRevalidating = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
