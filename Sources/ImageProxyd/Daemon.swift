@@ -99,7 +99,7 @@ struct Daemon {
         let maxConnections = Self.connections(configuration, logger, budget)
         let allLoops = loops + Self.operatorLoops
         let metrics = Metrics(loops: allLoops, version: Version.current)
-        accessLog = try AccessLog(configuration: output.configuration, lanes: allLoops, sink: output.sink)
+        accessLog = try AccessLog(configuration: output.configuration, buffers: allLoops, sink: output.sink)
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }

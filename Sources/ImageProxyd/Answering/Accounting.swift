@@ -36,7 +36,7 @@ package struct Accounting: Sendable {
         guard isLogged || isWork else { return }
         let record = AccessRecord(exchange, context, url: log.url)
         if isWork { recentWork.record(record) }
-        if isLogged { log.record(record, lane: exchange.loop) }
+        if isLogged { log.record(record, buffer: exchange.loop) }
     }
 
     /// Hot path: where the fault of an exchange that failed lies; nil for one that did not fail, or whose client left.

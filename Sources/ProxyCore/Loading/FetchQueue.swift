@@ -23,7 +23,7 @@ struct FetchQueue {
     private var maxWaiting = 0
     private var newestFirst = false
     /// By rank: low, normal, high.
-    private var lanes = Array(repeating: ClientLanes(), count: FetchPriority.allCases.count)
+    private var queues = Array(repeating: ClientQueues(), count: FetchPriority.allCases.count)
     /// The fetches that have had a slot before; the first is next.
     private var returned: [FetchTicket] = []
     /// The waiting fetches by id.
@@ -99,7 +99,7 @@ struct FetchQueue {
     /// Removes a waiting fetch; false if it does not wait.
     mutating func remove(_ id: UInt64) -> Bool {
         guard let ticket = forget(id) else { return false }
-        if lanes[ticket.priority.rank].remove(ticket) == nil { returned.removeAll { $0.id == id } }
+        if queues[ticket.priority.rank].remove(ticket) == nil { returned.removeAll { $0.id == id } }
         return true
     }
 
@@ -135,7 +135,7 @@ struct FetchQueue {
     // MARK: - Steps
 
     private mutating func wait(_ ticket: FetchTicket) {
-        lanes[ticket.priority.rank].append(ticket)
+        queues[ticket.priority.rank].append(ticket)
         note(ticket)
     }
 
@@ -159,9 +159,9 @@ struct FetchQueue {
 
     private func waitingCount(of client: ClientID?) -> Int { waitingPerClient[client, default: 0] }
 
-    /// Moves a waiting fetch from one lane to another.
+    /// Moves a waiting fetch to the queue of another priority.
     private mutating func move(_ known: FetchTicket, _ change: (inout FetchTicket) -> Void) {
-        guard var ticket = lanes[known.priority.rank].remove(known) else { return }
+        guard var ticket = queues[known.priority.rank].remove(known) else { return }
         forget(ticket.id)
         change(&ticket)
         wait(ticket)
@@ -181,12 +181,12 @@ struct FetchQueue {
         if let index = returned.firstIndex(where: { slots.hasCapacity(for: $0.place) }) {
             return returned.remove(at: index)
         }
-        for rank in lanes.indices.reversed() where lanes[rank].count > 0 {
-            var lane = lanes[rank]
-            // The array must not hold the lane while it changes: each call would copy it.
-            lanes[rank] = ClientLanes()
-            defer { lanes[rank] = lane }
-            if let ticket = lane.takeNext(newestFirst: newestFirst, by: slots) {
+        for rank in queues.indices.reversed() where queues[rank].count > 0 {
+            var queue = queues[rank]
+            // The array must not hold the queue while it changes: each call would copy it.
+            queues[rank] = ClientQueues()
+            defer { queues[rank] = queue }
+            if let ticket = queue.takeNext(newestFirst: newestFirst, by: slots) {
                 return ticket
             }
         }
@@ -203,8 +203,8 @@ struct FetchQueue {
             return removeLast(of: busiest.key)
         }
         if let own = displacedOfClient(by: ticket) { return own }
-        guard let rank = lanes.indices.first(where: { lanes[$0].count > 0 }), rank < ticket.priority.rank,
-            let other = lanes[rank].busiest, waitingCount(of: other) > count
+        guard let rank = queues.indices.first(where: { queues[$0].count > 0 }), rank < ticket.priority.rank,
+            let other = queues[rank].busiest, waitingCount(of: other) > count
         else { return nil }
         return removeLast(of: other, in: rank)
     }
@@ -213,21 +213,22 @@ struct FetchQueue {
     /// than the ticket's, or if that queue is longer than the one that the ticket would join.
     private mutating func displacedOfClient(by ticket: FetchTicket) -> FetchTicket? {
         let client = ticket.place.client
-        guard let rank = lanes.indices.first(where: { lanes[$0].count(of: client) > 0 }),
-            rank <= ticket.priority.rank, let lane = lanes[rank].lane(of: client), let longest = lane.longest
+        guard let rank = queues.indices.first(where: { queues[$0].count(of: client) > 0 }),
+            rank <= ticket.priority.rank, let queue = queues[rank].queue(of: client),
+            let longest = queue.longest
         else { return nil }
-        let isFair = longest.count > lane.count(for: ticket.place.origin) + 1
+        let isFair = longest.count > queue.count(for: ticket.place.origin) + 1
         guard rank < ticket.priority.rank || isFair else { return nil }
         return removeLast(of: client, in: rank)
     }
 
     /// Removes the client's least urgent fetch; nil if all of them have had a slot before.
     private mutating func removeLast(of client: ClientID?) -> FetchTicket? {
-        lanes.indices.first { lanes[$0].count(of: client) > 0 }.flatMap { removeLast(of: client, in: $0) }
+        queues.indices.first { queues[$0].count(of: client) > 0 }.flatMap { removeLast(of: client, in: $0) }
     }
 
     private mutating func removeLast(of client: ClientID?, in rank: Int) -> FetchTicket? {
-        let victim = lanes[rank].removeLast(of: client, newestFirst: newestFirst)
+        let victim = queues[rank].removeLast(of: client, newestFirst: newestFirst)
         if let victim { forget(victim.id) }
         return victim
     }

@@ -5,8 +5,8 @@ import Synchronization
 /// One line for each request at its end: recorded in a few hundred nanoseconds on the event loop, written
 /// elsewhere.
 ///
-/// Each event loop has a lane: a bounded list under a lock that only the loop and the writer take, the writer
-/// just to swap it for an empty one. A full lane drops records and counts them. The writer's thread sleeps
+/// Each event loop has a buffer: a bounded list under a lock that only the loop and the writer take, the writer
+/// just to swap it for an empty one. A full buffer drops records and counts them. The writer's thread sleeps
 /// until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in batches
 /// and an idle one never wakes.
 package final class AccessLog: Sendable {
@@ -16,7 +16,7 @@ package final class AccessLog: Sendable {
     @usableFromInline let access: LogConfiguration.Access
     /// How much of a source's URL a line contains.
     package let url: LogConfiguration.URLDetail
-    private let lanes: [AccessLane]
+    private let buffers: [AccessBuffer]
     private let writer: AccessLogWriter
 
     /// Starts the writer's thread.
@@ -26,12 +26,12 @@ package final class AccessLog: Sendable {
     ///   - count: how many event loops there are.
     ///   - sink: where lines are written; it takes datagrams if the format is `journald`.
     /// - Throws: if the thread or its wake-up descriptor can't be created.
-    package init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
+    package init(configuration: LogConfiguration, buffers count: Int, sink: LogSink) throws(LogSink.Failure) {
         access = configuration.access
         url = configuration.url
-        let lanes = (0..<max(1, count)).map { _ in AccessLane(capacity: configuration.accessRecords) }
-        self.lanes = lanes
-        writer = try AccessLogWriter(lanes: lanes, format: configuration.format, sink: sink)
+        let buffers = (0..<max(1, count)).map { _ in AccessBuffer(capacity: configuration.accessRecords) }
+        self.buffers = buffers
+        writer = try AccessLogWriter(buffers: buffers, format: configuration.format, sink: sink)
     }
 
     deinit {
@@ -44,17 +44,17 @@ package final class AccessLog: Sendable {
         access.wants(status: status, cache: cache)
     }
 
-    /// Hot path: stores a record, or counts it as dropped if the lane is full.
+    /// Hot path: stores a record, or counts it as dropped if the buffer is full.
     ///
-    /// `lane` is the loop's number; other threads use any.
-    package func record(_ record: AccessRecord, lane: Int) {
-        let needsWriter = lanes[lane % lanes.count].append(record)
+    /// `buffer` is the loop's number; other threads use any.
+    package func record(_ record: AccessRecord, buffer: Int) {
+        let needsWriter = buffers[buffer % buffers.count].append(record)
         writer.wake(atOnce: needsWriter)
     }
 
-    /// Records lost so far, to full lanes or failed writes.
+    /// Records lost so far, to full buffers or failed writes.
     package var dropped: Int {
-        lanes.reduce(writer.lost) { $0 + $1.dropped }
+        buffers.reduce(writer.lost) { $0 + $1.dropped }
     }
 
     /// Writes what is left and ends the thread; later records are lost. Blocks while the sink does.

@@ -8,10 +8,10 @@ import Synchronization
 /// The thread that formats and writes the access log.
 ///
 /// It waits in poll(2) on an eventfd. The order that prevents a lost wake-up: (1) the writer sets that it
-/// waits, (2) then checks whether the lanes are empty, (3) then waits; a loop (a) appends, (b) then checks
-/// whether the writer waits. Lanes have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
+/// waits, (2) then checks whether the buffers are empty, (3) then waits; a loop (a) appends, (b) then checks
+/// whether the writer waits. Buffers have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
 final class AccessLogWriter: Sendable {
-    private let lanes: [AccessLane]
+    private let buffers: [AccessBuffer]
     private let format: LogConfiguration.Format
     private let sink: LogSink
     private let wakeUp: Int32
@@ -21,8 +21,8 @@ final class AccessLogWriter: Sendable {
     private let thread = Mutex<pthread_t?>(nil)
 
     /// Starts the thread.
-    init(lanes: [AccessLane], format: LogConfiguration.Format, sink: LogSink) throws(LogSink.Failure) {
-        self.lanes = lanes
+    init(buffers: [AccessBuffer], format: LogConfiguration.Format, sink: LogSink) throws(LogSink.Failure) {
+        self.buffers = buffers
         self.format = format
         self.sink = sink
         wakeUp = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
@@ -37,7 +37,7 @@ final class AccessLogWriter: Sendable {
     /// Records lost to failed writes.
     var lost: Int { lostCount.load(ordering: .relaxed) }
 
-    /// Hot path: makes the thread check the lanes soon; one load if it is awake.
+    /// Hot path: makes the thread check the buffers soon; one load if it is awake.
     func wake(atOnce: Bool) {
         guard atOnce || isParked.load(ordering: .sequentiallyConsistent) else { return }
         if isParked.exchange(false, ordering: .sequentiallyConsistent) || atOnce { signal() }
@@ -92,8 +92,8 @@ final class AccessLogWriter: Sendable {
         var lines = LineBuffer(capacity: Self.usualBatch)
         while true {
             let isLast = isClosing.load(ordering: .sequentiallyConsistent)
-            for lane in lanes {
-                lane.swap(with: &spare)
+            for buffer in buffers {
+                buffer.swap(with: &spare)
                 write(spare, &line, &lines)
                 spare.removeAll(keepingCapacity: true)
             }
@@ -105,7 +105,7 @@ final class AccessLogWriter: Sendable {
     private func sleepUntilRecord() {
         waitForSignal(milliseconds: AccessLog.linger)
         isParked.store(true, ordering: .sequentiallyConsistent)
-        if lanes.allSatisfy(\.isEmpty), !isClosing.load(ordering: .sequentiallyConsistent) {
+        if buffers.allSatisfy(\.isEmpty), !isClosing.load(ordering: .sequentiallyConsistent) {
             waitForSignal(milliseconds: -1)
             if !isClosing.load(ordering: .sequentiallyConsistent) {
                 waitForSignal(milliseconds: AccessLog.linger)

@@ -211,7 +211,7 @@ package final class Metrics: Sendable {
         prefetchWaiting = make.gauge("prefetch_waiting", "Images of prefetch orders that wait.")
         prefetchQueueBytes = make.gauge("prefetch_queue_bytes", "Bytes of the prefetch orders that wait.")
         accessLogDropped = make.readCounter(
-            "access_log_dropped_total", "Access-log records lost to a full lane or a failed write.")
+            "access_log_dropped_total", "Access-log records lost to a full buffer or a failed write.")
         traceSpans = make.readCounter(
             "trace_spans_total",
             "Spans for the collector of traces: exported, dropped because too many waited, or failed.",

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs blocking work, outside the event loops and Swift's own threads; bounded in running and waiting jobs.
 ///
-/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
+/// Each running job has a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
 /// many threads as there are cores, and blocking them all would stop other users of Dispatch.
 package final class IOQueue<Failure: Error>: Sendable {
     private struct State {
@@ -31,14 +31,14 @@ package final class IOQueue<Failure: Error>: Sendable {
     package init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
         self.maxWaiting = maxWaiting
         self.overloaded = overloaded
-        let lanes = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
-        state = Mutex(State(idle: lanes))
+        let queues = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
+        state = Mutex(State(idle: queues))
     }
 
     /// How often work was refused.
     package var refused: Int { state.withLock { $0.refused } }
 
-    /// Runs `work` on a lane and returns its result.
+    /// Runs `work` on an idle Dispatch queue and returns its result.
     /// - Throws: `overloaded` if too much waits already; else what `work` throws.
     package func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
@@ -53,8 +53,8 @@ package final class IOQueue<Failure: Error>: Sendable {
     }
 
     private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
-        let (lane, isAccepted) = state.withLock { state -> (DispatchQueue?, Bool) in
-            if let lane = state.idle.popLast() { return (lane, true) }
+        let (queue, isAccepted) = state.withLock { state -> (DispatchQueue?, Bool) in
+            if let queue = state.idle.popLast() { return (queue, true) }
             guard state.waiting.count - state.taken < maxWaiting else {
                 state.refused += 1
                 return (nil, false)
@@ -62,20 +62,20 @@ package final class IOQueue<Failure: Error>: Sendable {
             state.waiting.append(job)
             return (nil, true)
         }
-        lane?.async { self.drain(lane, startingWith: job) }
+        queue?.async { self.drain(queue, startingWith: job) }
         return isAccepted
     }
 
-    private func drain(_ lane: DispatchQueue?, startingWith job: @Sendable () -> Void) {
-        guard let lane else { return }
+    private func drain(_ queue: DispatchQueue?, startingWith job: @Sendable () -> Void) {
+        guard let queue else { return }
         job()
-        while let next = state.withLock({ next(&$0, for: lane) }) { next() }
+        while let next = state.withLock({ next(&$0, for: queue) }) { next() }
     }
 
-    /// The job that has waited longest; if there is none, the lane is idle again.
-    private func next(_ state: inout State, for lane: DispatchQueue) -> (@Sendable () -> Void)? {
+    /// The job that has waited longest; if there is none, the Dispatch queue is idle again.
+    private func next(_ state: inout State, for queue: DispatchQueue) -> (@Sendable () -> Void)? {
         guard state.taken < state.waiting.count else {
-            state.idle.append(lane)
+            state.idle.append(queue)
             return nil
         }
         let job = state.waiting[state.taken]

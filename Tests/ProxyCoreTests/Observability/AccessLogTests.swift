@@ -74,14 +74,14 @@ struct AccessLogTests {
     func hitLine() throws {
         let pipe = Pipe()
         let log = try AccessLog(
-            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+            configuration: configuration(.text), buffers: 1, sink: LogSink(descriptor: pipe.writer))
         var hit = record("")
         let target = Array("/img?url=https://secret.example/a&sig=abc".utf8)
         hit.path = target.withUnsafeBytes { InlineText($0, upTo: UInt8(ascii: "?")) }
         hit.requestID = InlineText("req-1")
         hit.traceID = 0xbf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736
 
-        log.record(hit, lane: 0)
+        log.record(hit, buffer: 0)
         log.close()
 
         let lines = pipe.closeAndRead()
@@ -116,14 +116,14 @@ struct AccessLogTests {
     func missLine() throws {
         let pipe = Pipe()
         let log = try AccessLog(
-            configuration: configuration(.json), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+            configuration: configuration(.json), buffers: 1, sink: LogSink(descriptor: pipe.writer))
         var miss = record("/img", status: 504)
         miss.cache = .miss
         miss.miss = AccessRecord.Miss(host: "origin.example")
         miss.miss?.fetch = 12_000
         miss.miss?.problem = "upstream_timeout"
 
-        log.record(miss, lane: 0)
+        log.record(miss, buffer: 0)
         log.close()
 
         let line = try #require(pipe.closeAndRead().first)
@@ -133,23 +133,24 @@ struct AccessLogTests {
         #expect(!line.contains("encode_us"))
     }
 
-    @Test("A full lane drops records and counts them; the other lanes are unaffected")
-    func fullLane() throws {
-        // A full pipe holds the writer fast, so that nothing leaves the lanes meanwhile.
+    @Test("A full buffer drops records and counts them; the other buffers are unaffected")
+    func fullBuffer() throws {
+        // A full pipe holds the writer fast, so that nothing leaves the buffers meanwhile.
         let pipe = Pipe()
         _ = fcntl(pipe.writer, 1_031 /* F_SETPIPE_SZ */, 4_096)
         let log = try AccessLog(
-            configuration: configuration(.text, records: 16), lanes: 2, sink: LogSink(descriptor: pipe.writer)
+            configuration: configuration(.text, records: 16), buffers: 2,
+            sink: LogSink(descriptor: pipe.writer)
         )
         let reader = Reader(pipe.reader)
 
         var recorded = 0
         while log.dropped == 0 {
-            log.record(record("/full"), lane: 0)
+            log.record(record("/full"), buffer: 0)
             recorded += 1
         }
         let dropped = log.dropped
-        log.record(record("/other"), lane: 1)
+        log.record(record("/other"), buffer: 1)
         reader.start()
         log.close()
         close(pipe.writer)
@@ -164,15 +165,15 @@ struct AccessLogTests {
     func manyThreads() async throws {
         let pipe = Pipe()
         let log = try AccessLog(
-            configuration: configuration(.text, records: 65_536), lanes: 4,
+            configuration: configuration(.text, records: 65_536), buffers: 4,
             sink: LogSink(descriptor: pipe.writer))
         let reader = Reader(pipe.reader)
         reader.start()
 
         await withTaskGroup { group in
-            for lane in 0..<4 {
+            for buffer in 0..<4 {
                 group.addTask {
-                    for _ in 0..<1_000 { log.record(self.record("/img"), lane: lane) }
+                    for _ in 0..<1_000 { log.record(self.record("/img"), buffer: buffer) }
                 }
             }
         }
@@ -229,12 +230,12 @@ struct AccessLogTests {
     func wakesUp() throws {
         let pipe = Pipe()
         let log = try AccessLog(
-            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+            configuration: configuration(.text), buffers: 1, sink: LogSink(descriptor: pipe.writer))
         var piece = [UInt8](repeating: 0, count: 4_096)
 
         // Each read blocks until the writer has written, which it does only when woken.
         for _ in 0..<3 {
-            log.record(record("/img"), lane: 0)
+            log.record(record("/img"), buffer: 0)
             #expect(read(pipe.reader, &piece, piece.count) > 0)
         }
 
@@ -246,10 +247,10 @@ struct AccessLogTests {
     func closedPipe() throws {
         let pipe = Pipe()
         let log = try AccessLog(
-            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+            configuration: configuration(.text), buffers: 1, sink: LogSink(descriptor: pipe.writer))
         close(pipe.reader)
 
-        log.record(record("/img"), lane: 0)
+        log.record(record("/img"), buffer: 0)
         log.close()
 
         #expect(log.dropped == 1)
@@ -261,10 +262,10 @@ struct AccessLogTests {
         let path = "/tmp/imageproxyd-journal-\(getpid()).sock"
         let socket = try DatagramSocket(at: path)
         let log = try AccessLog(
-            configuration: configuration(.journald), lanes: 1, sink: LogSink(journal: path))
+            configuration: configuration(.journald), buffers: 1, sink: LogSink(journal: path))
 
-        log.record(record("/a"), lane: 0)
-        log.record(record("/b"), lane: 0)
+        log.record(record("/a"), buffer: 0)
+        log.record(record("/b"), buffer: 0)
         log.close()
 
         let datagrams = [socket.receive(), socket.receive()]

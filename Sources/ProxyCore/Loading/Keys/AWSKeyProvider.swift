@@ -22,7 +22,7 @@ final class AWSKeyProvider: Sendable {
     }
 
     private let request: AWSKeyRequest
-    /// A lane of its own: a service that does not answer delays no other source.
+    /// A queue of its own: a service that does not answer delays no other source.
     private let queue = IOQueue<LoadError>(
         label: "keys", maxRunning: 1, maxWaiting: 1, overloaded: .queueFull)
     private let clock: @Sendable () -> Int64

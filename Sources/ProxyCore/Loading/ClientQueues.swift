@@ -2,32 +2,32 @@
 
 import Primitives
 
-/// The waiting fetches of one priority: a lane for each client; the clients take turns.
+/// The waiting fetches of one priority: a queue for each client; the clients take turns.
 ///
 /// Pure. The client with the fewest slots is served first; among equals, the client that was served longest
-/// ago. Taking a fetch costs O(clients waiting × log + a client's lane).
-struct ClientLanes {
-    private var lanes: [ClientID?: FetchLane] = [:]
-    /// The clients with a lane; the first was served longest ago.
+/// ago. Taking a fetch costs O(clients waiting × log + a client's queue).
+struct ClientQueues {
+    private var queues: [ClientID?: ClientQueue] = [:]
+    /// The clients with a queue; the first was served longest ago.
     private var turns: [ClientID?] = []
 
     /// The number of waiting fetches.
     private(set) var count = 0
 
     /// Returns the waiting fetches of one client; nil if it has none.
-    func lane(of client: ClientID?) -> FetchLane? { lanes[client] }
+    func queue(of client: ClientID?) -> ClientQueue? { queues[client] }
 
     /// The client with the most waiting fetches in this priority.
     var busiest: ClientID?? { turns.max { count(of: $0) < count(of: $1) } }
 
     /// Returns the number of a client's waiting fetches in this priority.
-    func count(of client: ClientID?) -> Int { lanes[client]?.count ?? 0 }
+    func count(of client: ClientID?) -> Int { queues[client]?.count ?? 0 }
 
     /// Appends a fetch to its queue.
     mutating func append(_ ticket: FetchTicket) {
         let client = ticket.place.client
-        if lanes[client] == nil { turns.append(client) }
-        lanes[client, default: FetchLane()].append(ticket)
+        if queues[client] == nil { turns.append(client) }
+        queues[client, default: ClientQueue()].append(ticket)
         count += 1
     }
 
@@ -53,8 +53,8 @@ struct ClientLanes {
 
     /// Removes the fetch that would be served last in a client's longest queue.
     mutating func removeLast(of client: ClientID?, newestFirst: Bool) -> FetchTicket? {
-        change(client) { lane in
-            lane.longest.flatMap { lane.removeLast(of: $0.origin, newestFirst: newestFirst) }
+        change(client) { queue in
+            queue.longest.flatMap { queue.removeLast(of: $0.origin, newestFirst: newestFirst) }
         }
     }
 
@@ -69,21 +69,21 @@ struct ClientLanes {
         .map(\.client)
     }
 
-    /// Calls `take` with a client's lane, and removes the lane when it becomes empty.
+    /// Calls `take` with a client's queue, and removes the queue when it becomes empty.
     private mutating func change(
-        _ client: ClientID?, _ take: (inout FetchLane) -> FetchTicket?
+        _ client: ClientID?, _ take: (inout ClientQueue) -> FetchTicket?
     ) -> FetchTicket? {
-        // The dictionary must not hold the lane while it changes: each call would copy it.
-        guard var lane = lanes.updateValue(FetchLane(), forKey: client) else {
-            lanes[client] = nil
+        // The dictionary must not hold the queue while it changes: each call would copy it.
+        guard var queue = queues.updateValue(ClientQueue(), forKey: client) else {
+            queues[client] = nil
             return nil
         }
-        let ticket = take(&lane)
+        let ticket = take(&queue)
         if ticket != nil { count -= 1 }
-        if lane.count > 0 {
-            lanes.updateValue(lane, forKey: client)
+        if queue.count > 0 {
+            queues.updateValue(queue, forKey: client)
         } else {
-            lanes.removeValue(forKey: client)
+            queues.removeValue(forKey: client)
             turns.removeAll { $0 == client }
         }
         return ticket

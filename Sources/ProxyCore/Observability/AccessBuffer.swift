@@ -3,7 +3,7 @@
 import Synchronization
 
 /// The records of one event loop that wait for the writer.
-final class AccessLane: Sendable {
+final class AccessBuffer: Sendable {
     private struct State {
         var records: [AccessRecord] = []
         var dropped = 0
@@ -12,7 +12,7 @@ final class AccessLane: Sendable {
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// Creates an empty lane for `capacity` records, allocated at once.
+    /// Creates an empty buffer for `capacity` records, allocated at once.
     init(capacity: Int) {
         self.capacity = capacity
         var state = State()

@@ -6,7 +6,7 @@ import URLs
 /// The waiting fetches of one priority and one client: a queue for each origin; the origins take turns.
 ///
 /// Pure. Taking or removing a fetch costs O(origins waiting + queue).
-struct FetchLane {
+struct ClientQueue {
     private var lines: [SourceURL.Origin: [FetchTicket]] = [:]
     /// The origins with a queue; the first was served longest ago.
     private var turns: [SourceURL.Origin] = []
