@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from rig import CLIENTS, Daemon, Ledger, expect
+from rig import CLIENTS, Daemon, AnswerCheck, expect
 
 SIGNALS = int(os.environ.get("DRILL_SIGNALS", "20"))
 # An idle connection has `http.drainGrace` (1 s) to send a request, and half of that to close its side; then the admin listener ends.
@@ -68,7 +68,7 @@ def drain(folder, origin):
 
 def _primed(folder, origin):
     daemon = Daemon(folder)
-    Ledger(origin).ask(daemon, 1)
+    AnswerCheck(origin).ask(daemon, 1)
     return daemon
 
 

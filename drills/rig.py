@@ -189,7 +189,7 @@ class Daemon:
                 raise Failed("the daemon did not end within 60 s") from None
 
 
-class Ledger:
+class AnswerCheck:
     """The expected body of each target: the origin's bytes, or those of a result's first answer."""
 
     def __init__(self, origin):

@@ -28,8 +28,8 @@ STARTS = 5
 ALLOCATION_HITS = 2_000
 LOADED_CONNECTIONS = 16
 AT_ONCE = 4
-# The daemon stores after it has answered; that is part of the request's cost.
-SETTLE_SECONDS = 0.2
+# The pause before the cost is read: the daemon stores after it has answered, which is part of the request's cost.
+PAUSE_SECONDS = 0.2
 
 
 def rows(folder, origin, report):
@@ -207,7 +207,7 @@ def _cost(server, count, name):
                     raise Wrong(f"{path}: not 200 in a crowd of {count}")
                 ready.unregister(key.fileobj)
     wall = time.monotonic() - begin
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     spent = server.cpu_seconds() - before
     for connection in connections:
         connection.close()
@@ -255,7 +255,7 @@ def _page_cost(server, count, accept):
         formats.append(fields[b"content-type"].strip().decode())
         connection.close()
     wall = time.monotonic() - begin
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     return server.cpu_seconds() - before, wall, size, formats
 
 

@@ -11,7 +11,7 @@ from .process import Wrong, pinned
 # wrk's count of bytes may differ from the probe's: numbers in the head grow, and it counts answers that it cuts off.
 SLACK_BYTES = 64
 SLACK_SHARE = 0.05
-SETTLE_SECONDS = 0.03
+PAUSE_SECONDS = 0.03
 TIMEOUT = 60
 
 
@@ -62,7 +62,7 @@ def wrk(server, port, path, connections, headers=(), many=None, size=None, secon
         command += ["--"] + [str(part) for part in many]
     before = server.cpu_seconds()
     result = subprocess.run(pinned(settings.LOAD_CORE, command), capture_output=True, text=True)
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     spent = server.cpu_seconds() - before
     server.require_alive()
     lines = [line.split() for line in result.stdout.splitlines() if line.startswith("BENCH ")]

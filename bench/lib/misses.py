@@ -18,8 +18,8 @@ AT_ONCE = 4
 GOAL = 1.05
 # The mean difference from floor B's pixels (0-255) above which an answer counts as another picture.
 LARGEST_DIFFERENCE = 3.0
-# The daemon stores after it has answered; that is part of the request's cost.
-SETTLE_SECONDS = 0.2
+# The pause before the cost is read: the daemon stores after it has answered, which is part of the request's cost.
+PAUSE_SECONDS = 0.2
 
 
 def _effort(format, name):
@@ -122,7 +122,7 @@ class Misses:
         self.daemon.forget_peaks()
         before = self.daemon.cpu_seconds()
         answers = self._asked_at_once([path for _, path in jobs])
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(PAUSE_SECONDS)
         spent = self.daemon.cpu_seconds() - before
         self.daemon.require_alive()
         self._check_answers(jobs, answers, rest)

@@ -8,7 +8,7 @@ import time
 from . import load, servers, settings
 from .process import Wrong
 
-SETTLE_SECONDS = 0.3
+PAUSE_SECONDS = 0.3
 WINDOW = 8
 FORMATS = {"jpeg": "&format=jpeg&quality=80", "webp": "&format=webp&quality=79"}
 # Widths as pages request them, and two before those.
@@ -72,7 +72,7 @@ def _cost(daemon, sources, form, turn):
     for size in SIZES:
         for source in sources:
             _ask(daemon, source, form, size, turn + 1)
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     return (daemon.cpu_seconds() - before) / (len(SIZES) * len(sources)) * 1000
 
 

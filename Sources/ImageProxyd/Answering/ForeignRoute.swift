@@ -117,7 +117,7 @@ package final class ForeignRoute: Sendable {
         return request
     }
 
-    /// Where a client is sent: only to what is a source, too, or anybody could send people anywhere from here.
+    /// The redirect target: only a URL that is a permitted source, too, so that this is no open redirect.
     private func redirect(
         by option: Translation.Parameter, _ parser: ImageRequestParser
     ) throws(ImageRequestError) -> SourceURL {

@@ -204,7 +204,7 @@ package struct ResponseMapping: Sendable {
         return response
     }
 
-    /// A redirect in place of a failure, to be stored by nobody: the next request may succeed.
+    /// A redirect in place of a failure, which no cache may store: the next request may succeed.
     package func redirect(to url: String, for request: HTTPRequest) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(302))
         response.fields.append(FieldName(literal: "Location"), text: url)

@@ -23,7 +23,7 @@ struct TranslationReport {
 
     /// The number of options that are named.
     private static let mostNamed = 10
-    /// The number of different options that are counted: whoever sends requests chooses their names.
+    /// The number of different options that are counted: clients choose their names.
     private static let mostCounted = 10_000
 
     /// Counts a line without a URL.

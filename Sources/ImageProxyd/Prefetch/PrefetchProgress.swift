@@ -144,7 +144,7 @@ struct PrefetchProgress: Sendable, Equatable {
         text.utf8.count == tokenLength && text.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 
-    /// A token that nobody can guess.
+    /// A token that can't be guessed.
     static func newToken() -> String {
         let digits = String(UInt128.random(in: 0...UInt128.max), radix: 16)
         return String(repeating: "0", count: tokenLength - digits.count) + digits

@@ -150,7 +150,7 @@ package final class ImageRequestParser: Sendable {
     {
         guard let upload else {
             guard let url = parameters.url else { throw .missingParameter("url") }
-            // Nobody gets what others have sent by its name.
+            // No client gets an upload of another one by its name.
             guard !url.isUpload else { throw .sourceForbidden }
             return url
         }

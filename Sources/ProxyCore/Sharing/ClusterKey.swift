@@ -4,7 +4,7 @@ import Primitives
 
 /// Signs the requests of nodes to each other: HMAC-SHA256 over the method and the target, in hexadecimal.
 ///
-/// What a request requests stands in its target alone, so that a signature is good for that and nothing else.
+/// A request's target contains all of its parameters, so signing method and target suffices.
 package struct ClusterKey: Sendable {
     private let key: HMACKey<SHA256>
 
@@ -22,7 +22,7 @@ package struct ClusterKey: Sendable {
         return key.code(for: text).hexadecimal
     }
 
-    /// The signature of a node's answer to a request: so that nobody between the nodes can choose a picture.
+    /// The signature of a node's answer to a request, so that no host between the nodes can substitute a picture.
     package func signature(ofAnswer content: [UInt8], to target: String) -> String {
         signature("ANSWER", target + " " + SHA256.hash(content).hexadecimal)
     }

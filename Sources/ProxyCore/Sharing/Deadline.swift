@@ -26,7 +26,7 @@ enum Deadline {
             work.cancel()
         }
         timer.cancel()
-        // Whoever has cancelled the caller says nothing of the exchange.
+        // The cancellation of the caller says nothing of the exchange.
         if Task.isCancelled { throw .cancelled }
         return try result.get()
     }

@@ -56,7 +56,7 @@ struct LeavingClientTests {
                 } onCancel: {
                     cancelled.open()
                 }
-                return text("nobody reads this")
+                return text("no client reads this")
             }
         }
         let client = try server.networkClient()

@@ -176,7 +176,7 @@ struct ServerTests {
                 } onCancel: {
                     cancelled.open()
                 }
-                return text("nobody reads this")
+                return text("no client reads this")
             }
         }
         let client = try server.client()
@@ -297,7 +297,7 @@ struct ServerTests {
                 guard request.target == "/late" else { return .now(text(request.target)) }
                 return .later(context: 0) {
                     await gate.passage()
-                    return text("nobody gets this")
+                    return text("no client gets this")
                 }
             }
             return try await onThread {

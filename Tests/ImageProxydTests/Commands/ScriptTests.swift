@@ -85,7 +85,7 @@ struct ScriptTests {
         #expect(old.errors.contains("https://www.swift.org/install/linux/"))
     }
 
-    @Test("Packages that are missing where nobody can become root are named in a command to run as root")
+    @Test("Packages that are missing where root can't be had are named in a command to run as root")
     func missingPackages() async throws {
         for (name, script) in [("id", "echo 1000"), ("dpkg-query", "exit 1")] {
             try await folder.writeProgram("#!/bin/sh\n\(script)\n", to: "bin/" + name)

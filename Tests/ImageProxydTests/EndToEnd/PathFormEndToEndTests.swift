@@ -119,7 +119,7 @@ struct PathFormEndToEndTests {
         let refused = try await OtherProgram.run(
             DaemonProcess.executable,
             ["sign", "--key", folder.path + "/key", path.replacing("resize", with: "resiz")])
-        let nobodys = try await OtherProgram.run(
+        let withoutDialect = try await OtherProgram.run(
             DaemonProcess.executable, ["translate", "/pictures/a.jpg"])
         let translated = try await OtherProgram.run(
             DaemonProcess.executable, "translate", "https://proxy.example" + path)
@@ -127,7 +127,9 @@ struct PathFormEndToEndTests {
         #expect(signed == "https://proxy.example\(try PathForm.sign(path, with: Self.key) ?? "")\n")
         #expect(wrong.code != 0 && wrong.output.isEmpty && wrong.errors.contains("%3F"))
         #expect(refused.code == 0 && refused.errors.contains("did you mean 'resize'?"))
-        #expect(nobodys.code != 0 && nobodys.output.isEmpty && nobodys.errors.contains("--dialect"))
+        #expect(
+            withoutDialect.code != 0 && withoutDialect.output.isEmpty
+                && withoutDialect.errors.contains("--dialect"))
         #expect(translated == "/img?transform=resize:30x&format=webp&url=https://example.org/cat.jpg\n")
     }
 

@@ -65,7 +65,7 @@ struct SrcsetTests {
         }
     }
 
-    @Test("An answer whose URLs would be long is refused, whoever asks: others would wait for it")
+    @Test("An answer whose URLs would be long is refused for every client: others would wait for it")
     func long() async throws {
         let proxy = try await Self.proxy()
         let path = "/" + String(repeating: "a/", count: 1_500)

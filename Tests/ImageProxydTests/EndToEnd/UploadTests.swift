@@ -55,7 +55,7 @@ struct UploadTests {
         #expect(got.status == 400 && got.code == "missing_parameter")
     }
 
-    @Test("Nobody gets an uploaded picture by the name that stands for it")
+    @Test("No client gets an uploaded picture by the name that stands for it")
     func secret() async throws {
         let proxy = try await proxy(uploads: true)
         _ = try await proxy.send(Fixtures.photo, to: Self.small)

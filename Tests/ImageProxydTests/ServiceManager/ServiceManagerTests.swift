@@ -29,7 +29,7 @@ struct ServiceManagerTests {
     }
 
     @Test("Without a service manager messages are dropped without an error")
-    func nobody() async {
+    func withoutServiceManager() async {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
 

@@ -210,7 +210,7 @@ struct SchedulingTests {
         let port = fixture.origin.port
         fixture.origin.route("/broken", OriginAnswer([.reset]))
 
-        await expectFailure(.unreachable) { try await fixture.load(absolute: "http://nobody.test:\(port)/") }
+        await expectFailure(.unreachable) { try await fixture.load(absolute: "http://closed.test:\(port)/") }
         #expect(fixture.loader.statistics.retries == 2)
         await expectFailure(.unreachable) { try await fixture.load("/broken") }
         #expect(fixture.loader.statistics.retries == 2)
@@ -223,7 +223,7 @@ struct SchedulingTests {
             $0.retries = 1
             $0.retryDelay = .seconds(3_600)
         }
-        let task = Task { try await fixture.load(absolute: "http://nobody.test/") }
+        let task = Task { try await fixture.load(absolute: "http://closed.test/") }
         await fixture.waitUntilQueued(1)
 
         task.cancel()

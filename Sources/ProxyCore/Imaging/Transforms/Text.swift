@@ -113,7 +113,7 @@ package struct Text: ImageTransforming {
         }
         let place = stamp.place(of: drawing.size, on: canvas)
         guard arguments.isOn(Self.tile) else { return try image.stamped(with: drawing, at: place) }
-        let wall = try drawing.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
-        return try image.stamped(with: wall, at: (0, 0))
+        let tiled = try drawing.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
+        return try image.stamped(with: tiled, at: (0, 0))
     }
 }

@@ -72,10 +72,10 @@ package struct Watermark: ImageTransforming {
         }
         let unit = try withGap(ready, on: canvas)
         let place = stamp.place(of: unit.size, on: canvas)
-        let wall = PixelSize(
+        let tiledSize = PixelSize(
             tile == "y" ? unit.size.width : canvas.width, tile == "x" ? unit.size.height : canvas.height)
         let start = (left: tile == "y" ? 0 : place.left, top: tile == "x" ? 0 : place.top)
-        let all = try unit.surrounded(on: wall, left: start.left, top: start.top, by: .tiled)
+        let all = try unit.surrounded(on: tiledSize, left: start.left, top: start.top, by: .tiled)
         return try image.stamped(
             with: all, at: (tile == "y" ? place.left : 0, tile == "x" ? place.top : 0))
     }
@@ -109,9 +109,9 @@ package struct Watermark: ImageTransforming {
         let gapY = Self.gap(rows, mark.size.height, on: canvas.height)
         let size = PixelSize(mark.size.width + gapX, mark.size.height + gapY)
         let unit = try mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent).computed()
-        let wall = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
-        let place = stamp.place(of: wall, on: canvas)
-        return try unit.surrounded(on: wall, left: 0, top: 0, by: .tiled).computed().placed(
+        let tiledSize = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
+        let place = stamp.place(of: tiledSize, on: canvas)
+        return try unit.surrounded(on: tiledSize, left: 0, top: 0, by: .tiled).computed().placed(
             on: canvas, left: columns > 1 ? 0 : place.left, top: rows > 1 ? 0 : place.top, over: .transparent)
     }
 

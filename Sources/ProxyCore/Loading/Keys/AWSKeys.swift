@@ -11,7 +11,7 @@ package struct AWSKeys: Sendable, Hashable {
     let key: Secret
     /// What goes with a temporary key.
     var sessionToken: Secret?
-    /// When the key is no longer valid, in seconds since 1970; nil where nobody says.
+    /// When the key is no longer valid, in seconds since 1970; nil where the source does not say.
     var expiry: Int64?
 
     /// Whether they may be used.

@@ -37,7 +37,7 @@ package struct SourcePrefetch: Sendable {
 
     /// Makes an image, unless a tier has it. All requests must be for the same source.
     package mutating func image(for request: ImageRequest) async -> Outcome {
-        // An image for one client alone can't be made for nobody.
+        // An image for one client alone can't be made without a client.
         guard !request.delivery.options.contains(.handleCookies) else { return .unstorable }
         if await pipeline.isStored(request) {
             _ = await pipeline.tiers.link(request)

@@ -116,7 +116,7 @@ final class HostBreakers: Sendable {
         }
     }
 
-    /// What a fetch would be refused with now, whoever it is for; nil where it would be admitted.
+    /// The error that a fetch for any client would get now; nil where it would be admitted.
     func refusal(of origin: SourceURL.Origin, at now: Int64) -> PipelineError? {
         state.withLock { state in
             // A copy, so that nothing is counted as a probe.

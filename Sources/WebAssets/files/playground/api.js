@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the daemon that sent this page, and to nobody else.
+// Requests to the daemon that sent this page, and to no other server.
 
 const tokenName = "imageproxyd-admin-token";
 // Lost without session storage: the token has to be given again after a reload.

@@ -98,7 +98,7 @@ function start(facts, operations) {
   document.addEventListener("translationoffered", () => showProblem(null, forms));
   addUndo();
   store.subscribe(keepInURL);
-  // Somebody has entered another one: the page's own changes of it are no event.
+  // The user has entered another URL: the page's own changes of it raise no event.
   addEventListener("hashchange", () => { if (location.hash.length > 1) store.change({ ...readQuery(location.hash.slice(1)), file: null }); });
   store.start(firstState(facts));
   if (facts.canSign && facts.needsSignature) notice("Only signed URLs are answered. This listener signs what you try, with the first key of security.keys.");
