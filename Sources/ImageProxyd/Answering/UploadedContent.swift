@@ -53,7 +53,7 @@ package final class UploadedContent: HTTPContentReceiving {
     }
 
     /// Writes what is left, and returns the upload and the URL that stands for it.
-    /// - Throws: that there is none, or that it could not be kept.
+    /// - Throws: if the body is empty or could not be written.
     package func finish() async throws(PipelineError) -> (upload: Upload, url: SourceURL) {
         hand(pending.withLock { Self.taking(&$0) })
         await withCheckedContinuation { continuation in
@@ -118,7 +118,7 @@ struct HeldBytes {
 
     /// Twice the longest body that the settings allow (1 GiB).
     static let max = 2 << 30
-    /// One client leaves others as much as it has.
+    /// One client may hold at most half of all bytes.
     static let maxOfClient = max / 2
 
     /// Whether so many more bytes may be held; counts them if so.

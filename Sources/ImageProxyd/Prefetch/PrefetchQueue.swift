@@ -5,7 +5,7 @@ import Primitives
 /// The orders that wait or run, and whose turn it is. Pure; times are of a clock that only advances.
 ///
 /// Orders take turns. Within an order the sources of its hosts take turns, those of the host with the fewest running
-/// sources first; one host gets at most one place less than there are, so that a slow origin leaves one to the others.
+/// sources first. One host uses at most n − 1 of the n slots (one of one), so that a slow origin leaves a slot to others.
 struct PrefetchQueue: Sendable {
     /// One source whose images are made, one after the other.
     struct Job: Sendable {
@@ -56,7 +56,7 @@ struct PrefetchQueue: Sendable {
 
     /// How long an open order waits for further sources.
     static let openTimeout = Duration.seconds(60)
-    /// What a waiting source, and a host, counts as beside its text.
+    /// Bytes counted for a waiting source, and for a host, in addition to its text.
     private static let overhead = 64
 
     init(configuration: PrefetchConfiguration) {

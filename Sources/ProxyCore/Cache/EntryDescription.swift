@@ -66,7 +66,7 @@ package struct EntryDescription: Sendable, Hashable {
     /// How it was made.
     package var stage = ResultStage.final
 
-    /// Hot path: whether it may still be used, as far as its stage decides that.
+    /// Hot path: false once a result in the cheapest format is older than its lifetime.
     @inlinable
     package func isUsable(at now: Int64) -> Bool {
         stage != .cheapest || (0..<ResultStage.cheapestLifetime).contains(now - storedAt)

@@ -41,8 +41,8 @@ package struct DownstreamControl: Sendable, Hashable {
 
     /// The same under an operator's lifetimes, for an answer of this age in seconds.
     ///
-    /// They count from the answer, and so does not `Age`: it is added to them. What may not be reused without the origin, and
-    /// what is stale already, keeps the lifetimes that it has.
+    /// The lifetimes start with the answer, so its age is added. Responses that must be revalidated or are stale are not
+    /// changed.
     package func bounded(by configuration: DownstreamConfiguration, age: Int64) -> DownstreamControl {
         guard directives.isDisjoint(with: [.noStore, .noCache, .variesOnEverything]), age < lifetime else {
             return self
@@ -110,15 +110,15 @@ package struct DownstreamControl: Sendable, Hashable {
     }
 }
 
-// What is said to caches in front alone.
+// Fields that only caches in front read.
 extension DownstreamControl {
     /// Whether a shared cache may neither store nor reuse the response without the origin.
     private var forbidsSharedReuse: Bool {
         !directives.isDisjoint(with: [.noStore, .isPrivate, .noCache, .variesOnEverything])
     }
 
-    /// Appends the value of `CDN-Cache-Control`: a dictionary of structured fields (RFC 9213 §2.1), which replaces
-    /// `Cache-Control` for its cache, so that it says all that concerns it.
+    /// Appends the value of `CDN-Cache-Control`: a dictionary of structured fields (RFC 9213 §2.1). It replaces
+    /// `Cache-Control` in such caches, so it repeats every directive for them.
     package func appendTargeted(to value: inout [UInt8]) {
         if directives.contains(.noStore) { return value += "no-store".utf8 }
         if directives.contains(.isPrivate) { return value += "private".utf8 }

@@ -59,7 +59,7 @@ extension ImagePipeline {
             counts.mayLackSome = tiers.disk.mayLackLinks
             counts.sources = purged.sources
         case .prefix(let prefix):
-            // What is under way is known by its key alone, so none of it may be joined.
+            // Running tasks do not know their URL, so no task may be joined during a purge by prefix.
             detach { _, _ in true }
             defer { detach { _, _ in true } }
             counts = try await tiers.purge(prefix: prefix, in: which)

@@ -103,7 +103,7 @@ package final class SharedTier: Sendable {
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
         let record = await usableRecord(of: subject)
-        // The next one is uploaded, also if it is the same as one that was before.
+        // The next record is uploaded, even if it equals the last one sent.
         if record == nil { records.forget(subject.source) }
         return record
     }

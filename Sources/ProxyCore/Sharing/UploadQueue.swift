@@ -5,7 +5,7 @@ package import Freshness
 import Primitives
 import Synchronization
 
-/// A picture that is to be uploaded: its bytes are read when its turn comes, so that nothing but names waits.
+/// A picture that is to be uploaded. The queue holds names; bytes are read when the upload starts.
 package struct SharedUpload: Sendable {
     /// What is read then.
     package struct Content: Sendable {

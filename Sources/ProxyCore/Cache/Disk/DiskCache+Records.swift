@@ -45,7 +45,7 @@ extension DiskCache {
     /// The record that follows from an original, or else a result, in a read-only folder; nil if there is
     /// neither.
     ///
-    /// Its lifetime is unknown, so it is fresh as long as it is there.
+    /// Entries of a read-only folder have no lifetime; they are fresh until they are removed.
     package func readOnlyRecord(
         source: CacheKey, sourceText: String, result: CacheKey, resultText: String
     ) async -> SourceRecord? {

@@ -104,7 +104,7 @@ extension DiskFolder {
 
     // MARK: - The index's files
 
-    /// Moves a file aside, whatever lies there and in its new place, if there is one.
+    /// Renames a file or folder, if it exists, and replaces what has the new name.
     func rename(_ name: String, to other: String) throws(DiskCacheError) {
         guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return }
         if [EISDIR, ENOTDIR, ENOTEMPTY, EEXIST].contains(errno) {

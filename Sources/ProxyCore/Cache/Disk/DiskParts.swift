@@ -177,8 +177,7 @@ final class DiskParts: Sendable {
 
     // MARK: - Files
 
-    /// The index's row of an entry's file; nil if there is none, or none that is valid: then it has been
-    /// removed.
+    /// The index's row of an entry's file. Nil if the file is missing or invalid; an invalid file is removed.
     func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
         guard let file = try folder.open(id, fromMemory: false) else { return nil }
         guard let entry = try EntryFile(file).header(), entry.id == id

@@ -26,7 +26,7 @@ struct ImprovementQueue {
 
     /// Bytes of the texts of all that waits.
     private static let maxBytes = 4 << 20
-    /// What one counts as beside its texts.
+    /// Bytes counted for each waiting result, in addition to its texts.
     private static let overhead = 1 << 10
     /// Seconds without a further one after a client's job has ended one: a worker's start is work, too.
     private static let pause: Int64 = 5

@@ -17,8 +17,9 @@ package final class PrefetchSlots: Sendable {
         state = Mutex(State(free: max(1, count)))
     }
 
-    /// Does some work in a slot. Its caller's cancellation does not end the wait: those that have slots are
-    /// cancelled, too, where that matters.
+    /// Runs work in a slot; waits for one first.
+    ///
+    /// Cancelling the caller does not end the wait; jobs that hold slots are cancelled at the same time.
     func with<Value: Sendable, Failure: Error>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -34,7 +34,7 @@ package final class FailureMemory: Sendable {
     /// Most verifications at once; what fails beyond that is not looked into.
     private static let maxVerifications = 8
 
-    /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
+    /// Applies other settings from now on. Failures that are already remembered keep their expiry.
     package func adopt(_ configuration: FailedURLsConfiguration) {
         failed.adopt(configuration)
         hosts.adopt(configuration.breaker)
@@ -49,7 +49,7 @@ package final class FailureMemory: Sendable {
 
     /// What is remembered of a request's source; nil when it may be tried.
     ///
-    /// That it is too large refuses only requests that do not want it shrunk.
+    /// `too_many_pixels` does not apply to requests with `scale-down-large`.
     func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
         let failure = failure(of: key(ofSource: request.sourceKey), at: now)
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure

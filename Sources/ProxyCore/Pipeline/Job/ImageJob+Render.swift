@@ -52,7 +52,7 @@ extension ImageJob {
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
-    /// A result made from the intermediate of the source's present content; nil where there is none that serves.
+    /// A result made from the intermediate of the source's present content; nil if no stored one suits the plan.
     ///
     /// One that can't be used is removed, and the original is used instead.
     func derivedRendition(
@@ -87,7 +87,7 @@ extension ImageJob {
     }
 
     /// Renders, into memory where the disk has no space.
-    /// - Parameter interest: on whose account; of the clients that wait for it where it is nil.
+    /// - Parameter interest: the clients charged for the work; nil charges those that wait for the job.
     func rendered(
         _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
@@ -166,7 +166,8 @@ extension ImageJob {
 
     // MARK: - Intermediates
 
-    /// The intermediate of a source's present content, and the original's facts; nil where none serves the plan.
+    /// The intermediate of a source's present content, and the original's facts; nil if no
+    /// stored one suits the plan.
     func intermediate(
         serving plan: RenderPlan, of source: Source
     ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {

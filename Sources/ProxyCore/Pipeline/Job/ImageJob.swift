@@ -37,11 +37,11 @@ extension ImagePipeline {
     }
 }
 
-/// One image to be made: what is requested, by whom, and under which terms.
+/// One image to be made: the request, the client's cache directives, and its cookies.
 struct ImageJob: Sendable {
     let pipeline: ImagePipeline
     var request: ImageRequest
-    /// What the client asks of the cache.
+    /// The cache directives of the client.
     private(set) var client: RequestDirectives
     /// The client's cookies, for an image that it alone may have.
     let cookies: [String]
@@ -313,7 +313,7 @@ struct ImageJob: Sendable {
         do throws(PipelineError) {
             response = try await rendition(of: source, by: plan)
         } catch {
-            // What was decoded is not what was stored, so that the error says nothing of the source.
+            // The file changed after it was stored, so the error does not concern the source.
             guard await tiers.isUnaltered(source.hit) else {
                 guard !client.onlyIfCached else { throw .notCached }
                 return try await render(try await fetch(), by: plan)

@@ -8,7 +8,7 @@ import Primitives
 import Request
 import Sharing
 
-/// The tier that nodes share, as the others use it: what it has is stored here, and what is here is offered to it.
+/// Copies pictures of the shared tier to the local disk, and reads local pictures for uploads.
 extension ImageTiers {
     /// Stores what the shared tier had on this node's disk; a failure is counted there, and costs another look-up.
     func store(
