@@ -4,8 +4,8 @@ import Observability
 import Primitives
 import Synchronization
 
-/// The memory of all workers together, read at most once a second: the kernel walks each process's tables for it, and
-/// `/metrics` may be requested at any rate.
+/// The memory of all workers together, read at most once a second: the kernel walks each process's tables for
+/// it, and `/metrics` may be requested at any rate.
 final class WorkerMemory: Sendable {
     private struct Reading {
         var second: Int64

@@ -4,8 +4,9 @@ import Primitives
 
 /// The orders that wait or run, and whose turn it is. Pure; times are of a clock that only advances.
 ///
-/// Orders take turns. Within an order the sources of its hosts take turns, those of the host with the fewest running
-/// sources first. One host uses at most n − 1 of the n slots (one of one), so that a slow origin leaves a slot to others.
+/// Orders take turns. Within an order the sources of its hosts take turns, those of the host with the fewest
+/// running sources first. One host uses at most n − 1 of the n slots (one of one), so that a slow origin
+/// leaves a slot to others.
 struct PrefetchQueue: Sendable {
     /// One source whose images are made, one after the other.
     struct Job: Sendable {

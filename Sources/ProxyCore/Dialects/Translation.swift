@@ -37,7 +37,8 @@ package struct Translation: Sendable, Hashable {
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
     /// for an error.
     package var redirect: Parameter?
-    /// What was read as the source, for errors about it; nil where settings complete it, or it is unambiguous.
+    /// What was read as the source, for errors about it; nil where settings complete it, or it is
+    /// unambiguous.
     package var readSource: String?
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String]

@@ -41,8 +41,8 @@ package struct DownstreamControl: Sendable, Hashable {
 
     /// The same under an operator's lifetimes, for an answer of this age in seconds.
     ///
-    /// The lifetimes start with the answer, so its age is added. Responses that must be revalidated or are stale are not
-    /// changed.
+    /// The lifetimes start with the answer, so its age is added. Responses that must be revalidated or are
+    /// stale are not changed.
     package func bounded(by configuration: DownstreamConfiguration, age: Int64) -> DownstreamControl {
         guard directives.isDisjoint(with: [.noStore, .noCache, .variesOnEverything]), age < lifetime else {
             return self
@@ -117,8 +117,8 @@ extension DownstreamControl {
         !directives.isDisjoint(with: [.noStore, .isPrivate, .noCache, .variesOnEverything])
     }
 
-    /// Appends the value of `CDN-Cache-Control`: a dictionary of structured fields (RFC 9213 §2.1). It replaces
-    /// `Cache-Control` in such caches, so it repeats every directive for them.
+    /// Appends the value of `CDN-Cache-Control`: a dictionary of structured fields (RFC 9213 §2.1). It
+    /// replaces `Cache-Control` in such caches, so it repeats every directive for them.
     package func appendTargeted(to value: inout [UInt8]) {
         if directives.contains(.noStore) { return value += "no-store".utf8 }
         if directives.contains(.isPrivate) { return value += "private".utf8 }

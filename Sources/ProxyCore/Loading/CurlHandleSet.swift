@@ -61,8 +61,8 @@ final class CurlHandleSet {
     /// The transfer that a ready socket serves, one of them with HTTP/2; nil if it serves none by now.
     func handle(at event: SocketWatch.Event) -> UInt? { sockets.handle(at: event.socket) }
 
-    /// Serves ready sockets and expired timers, and starts added transfers; runs their callbacks, and does not block.
-    /// False if libcurl fails.
+    /// Serves ready sockets and expired timers, and starts added transfers; runs their callbacks, and does
+    /// not block. False if libcurl fails.
     func perform(_ events: [SocketWatch.Event]) -> Bool {
         endings.forget()
         for event in events where sockets.handle(at: event.socket) != nil {

@@ -5,10 +5,10 @@ import Synchronization
 /// One line for each request at its end: recorded in a few hundred nanoseconds on the event loop, written
 /// elsewhere.
 ///
-/// Each event loop has a buffer: a bounded list under a lock that only the loop and the writer take, the writer
-/// just to swap it for an empty one. A full buffer drops records and counts them. The writer's thread sleeps
-/// until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in batches
-/// and an idle one never wakes.
+/// Each event loop has a buffer: a bounded list under a lock that only the loop and the writer take, the
+/// writer just to swap it for an empty one. A full buffer drops records and counts them. The writer's thread
+/// sleeps until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in
+/// batches and an idle one never wakes.
 package final class AccessLog: Sendable {
     /// How long the writer collects records, in milliseconds; the maximum delay of a line.
     static let linger: Int32 = 50

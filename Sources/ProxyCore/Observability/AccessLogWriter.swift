@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// It waits in poll(2) on an eventfd. The order that prevents a lost wake-up: (1) the writer sets that it
 /// waits, (2) then checks whether the buffers are empty, (3) then waits; a loop (a) appends, (b) then checks
-/// whether the writer waits. Buffers have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
+/// whether the writer waits. Buffers have locks: if (2) missed (a), then (b) sees (1), and writes the
+/// eventfd.
 final class AccessLogWriter: Sendable {
     private let buffers: [AccessBuffer]
     private let format: LogConfiguration.Format

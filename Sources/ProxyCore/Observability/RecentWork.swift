@@ -5,8 +5,8 @@ import Synchronization
 /// What answers that stored bytes could not give were about in the last five to ten minutes: hosts, presets, slow
 /// transforms and failures, for the live view.
 ///
-/// Bounded by the sizes of its tables, whatever clients request. Hosts and URLs are those of the access log, so
-/// `log.url` decides whether there are any. Safe from any thread.
+/// Bounded by the sizes of its tables, whatever clients request. Hosts and URLs are those of the access log,
+/// so `log.url` decides whether there are any. Safe from any thread.
 package final class RecentWork: Sendable {
     /// The maximum numbers of hosts, presets and codes of failures that are counted.
     static let maxNames = 64

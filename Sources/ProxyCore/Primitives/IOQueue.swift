@@ -5,8 +5,8 @@ import Synchronization
 
 /// Runs blocking work, outside the event loops and Swift's own threads; bounded in running and waiting jobs.
 ///
-/// Each running job has a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
-/// many threads as there are cores, and blocking them all would stop other users of Dispatch.
+/// Each running job has a serial Dispatch queue, which gets a thread of its own; a concurrent queue would
+/// share as many threads as there are cores, and blocking them all would stop other users of Dispatch.
 package final class IOQueue<Failure: Error>: Sendable {
     private struct State {
         var idle: [DispatchQueue]

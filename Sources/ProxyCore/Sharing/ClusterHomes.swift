@@ -7,7 +7,8 @@ package import Loading
 package import Primitives
 import Synchronization
 
-/// The home of each source among the nodes, from which a node requests a picture before it makes it itself. Safe from any task.
+/// The home of each source among the nodes, from which a node requests a picture before it makes it itself.
+/// Safe from any task.
 ///
 /// A source's home is the node with the greatest weight for it (rendezvous hashing): when a node comes or goes, only the
 /// sources of that node move. The weights depend on the cluster's key, so that no client can choose a home.

@@ -22,7 +22,8 @@ package struct ClusterKey: Sendable {
         return key.code(for: text).hexadecimal
     }
 
-    /// The signature of a node's answer to a request, so that no host between the nodes can substitute a picture.
+    /// The signature of a node's answer to a request, so that no host between the nodes can substitute a
+    /// picture.
     package func signature(ofAnswer content: [UInt8], to target: String) -> String {
         signature("ANSWER", target + " " + SHA256.hash(content).hexadecimal)
     }

@@ -83,8 +83,8 @@ package final class SharedTier: Sendable {
 
     // MARK: - Looking up
 
-    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture itself if that
-    /// was made from the content of the record.
+    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture
+    /// itself if that was made from the content of the record.
     ///
     /// Nil for what it has not, can't say in time, or what was purged.
     package func lookUp(

@@ -112,7 +112,8 @@ extension ThumborPlan {
 
     /// `watermark(URL,X,Y,TRANSPARENCY[,W%[,H%]])`, of the configured watermarks.
     ///
-    /// If it can't be fetched, the request fails, as with thumbor: a picture without its watermark is no substitute.
+    /// If it can't be fetched, the request fails, as with thumbor: a picture without its watermark is no
+    /// substitute.
     mutating func addWatermark(_ values: [String]) throws(TranslationError) -> Bool {
         guard (4...6).contains(values.count), let place = Place(values[1], values[2], isImagor: isImagor),
             let transparency = DecimalText.number(values[3])

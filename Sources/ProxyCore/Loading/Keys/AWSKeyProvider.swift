@@ -15,7 +15,8 @@ final class AWSKeyProvider: Sendable {
         var due = Int64.min
         var failures = 0
         var failure = "not requested yet"
-        /// Whether the store has refused the keys, and when a refusal last caused an early request for new ones.
+        /// Whether the store has refused the keys, and when a refusal last caused an early request for new
+        /// ones.
         var isRefused = false
         var refusedAt = Int64.min
         var refresh: Task<Void, Never>?

@@ -11,7 +11,8 @@ package import Request
 import Synchronization
 
 extension ImagePipeline {
-    /// Hot path: whether a better result is to be made in place of an entry that is requested again; true once in a minute.
+    /// Hot path: whether a better result is to be made in place of an entry that is requested again; true
+    /// once in a minute.
     package func shouldImprove(_ entry: MemoryEntry, at now: Int64) -> Bool {
         configuration.improve.enabled && entry.shouldImprove(at: now, every: Self.improvementInterval)
     }

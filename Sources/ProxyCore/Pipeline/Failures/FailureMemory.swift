@@ -137,8 +137,8 @@ package final class FailureMemory: Sendable {
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
-    /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad image is
-    /// remembered.
+    /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad
+    /// image is remembered.
     func endVerification(of source: CacheKey, _ text: String, _ verdict: Verdict, at now: Int64) {
         var pause: Int64 = 0
         switch verdict {

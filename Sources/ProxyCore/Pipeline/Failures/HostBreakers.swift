@@ -21,7 +21,8 @@ package struct RefusedOrigin: Sendable {
 /// and is remembered of the URL. What an origin refuses with 429 counts against the client that asked, in a breaker of
 /// that client's own.
 ///
-/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not requested lately goes. Safe from any thread.
+/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not requested lately goes. Safe from any
+/// thread.
 final class HostBreakers: Sendable {
     /// A fetch that was admitted; to be reported back.
     struct Pass: Sendable {

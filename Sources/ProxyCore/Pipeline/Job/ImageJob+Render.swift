@@ -52,7 +52,8 @@ extension ImageJob {
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
-    /// A result made from the intermediate of the source's present content; nil if no stored one suits the plan.
+    /// A result made from the intermediate of the source's present content; nil if no stored one suits the
+    /// plan.
     ///
     /// One that can't be used is removed, and the original is used instead.
     func derivedRendition(

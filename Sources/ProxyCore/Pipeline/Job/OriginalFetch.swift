@@ -94,8 +94,8 @@ final class OriginalFetch: OriginReceiving {
     /// What has been received so far.
     var received: Received { state.withLock { $0 } }
 
-    /// The origin of the failed hop: the last redirect's target, a refused target, or the proxy; nil if it is the
-    /// source's own.
+    /// The origin of the failed hop: the last redirect's target, a refused target, or the proxy; nil if it is
+    /// the source's own.
     func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
         let origin = error.failedHop ?? received.lastHop ?? url.origin
         return origin == source.origin ? nil : origin

@@ -58,7 +58,8 @@ extension ImageJob {
         return image
     }
 
-    /// The size in bytes up to which an image is answered as a whole if it is complete within `smallImageWait`.
+    /// The size in bytes up to which an image is answered as a whole if it is complete within
+    /// `smallImageWait`.
     private static let smallImage = PartialBody.Configuration().memoryLimit.bytes
     /// For what is being received in the same moment, not for what the origin has yet to send.
     private static let smallImageWait = Duration.milliseconds(1)

@@ -52,7 +52,8 @@ extension ImageTiers {
     /// Removes everything of a source, its record included.
     func purge(source: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
-        // Entries that were answered before they were written are written first, so that the purge finds them.
+        // Entries that were answered before they were written are written first, so that the purge finds
+        // them.
         await disk.flush()
         purgeLog.begin([source])
         defer { purgeLog.end([source]) }

@@ -5,8 +5,8 @@ import Freshness
 import Request
 
 extension ImageTiers {
-    /// Makes what is answered from a tier survive a loss of power: syncs the entry's file; writes one first if the entry
-    /// is in memory only.
+    /// Makes what is answered from a tier survive a loss of power: syncs the entry's file; writes one first
+    /// if the entry is in memory only.
     ///
     /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
     /// that this is done once for it.
