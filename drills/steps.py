@@ -42,7 +42,7 @@ class Drill:
         return self.cluster.nodes
 
     def stored(self, numbers, by):
-        """Asks a node, or the balancer, for originals and results, and waits until the store has all; returns the new keys."""
+        """Requests originals and results from a node, or the balancer, and waits until the store has all; returns the new keys."""
         before, wanted = self.store.keys(), {"s": len(numbers), "o": len(numbers), "r": len(numbers)}
         for rest in (RESULT, ""):
             self.clients.ask_all([(by, number, rest) for number in numbers], at_once=8)
@@ -276,7 +276,7 @@ class Drill:
         return f"{touched} requests touched; all answers right, then and afterwards, when another node reads what is stored"
 
     def _until_closed(self, node):
-        """Asks a node for pictures until its breaker is closed: it is requests that try."""
+        """Requests pictures from a node until its breaker is closed: it is requests that try."""
         def is_closed():
             if node.samples(BREAKER) == 0:
                 return True
@@ -340,7 +340,7 @@ class Drill:
         return f"{len(times)} misses at another node: all answers right, the slowest after {max(times):.1f} s"
 
     def _homes(self, numbers, times=None):
-        """Asks the first node for new pictures; returns who fetched them."""
+        """Requests new pictures from the first node; returns which node fetched them."""
         seconds = self.clients.ask_all([((ADDRESSES[0], PORT), number, RESULT) for number in numbers], at_once=4)
         if times is not None:
             times += seconds

@@ -5,7 +5,7 @@ internal import HTTPServer
 import Observability
 import Synchronization
 
-/// The streams of events to operators: bounds their number, asks their topics for their state once a second, and ends them.
+/// The streams of events to operators: bounds their number, requests the state of their topics once a second, and ends them.
 ///
 /// Without a reader it does nothing. A reader that takes nothing costs one event here and what its socket's buffer holds;
 /// the server cuts it after `writeTimeout`. Safe from any thread.
@@ -148,7 +148,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Asks each topic that has readers for its state.
+    /// Requests the state of each topic that has readers.
     private func tick() {
         for topic in state.withLock({ $0.audiences.values.map(\.topic) }) {
             let step = topic.next()

@@ -36,8 +36,8 @@ package struct ClusterConfiguration: SettingGroup {
         Setting(
             "forward", \.forward,
             """
-            Whether a node asks the home of a source among `peers` for a picture that it does not have, before it makes it
-            itself. Not needed behind a balancer that knows the homes.
+            Whether a node requests a picture that it does not have from the home of its source among `peers` before it
+            makes it itself. Not needed behind a balancer that knows the homes.
             """)
     }
 

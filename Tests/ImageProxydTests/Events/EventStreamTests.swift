@@ -154,7 +154,7 @@ struct EventStreamTests {
         #expect(try await Self.text(client) == nil)
     }
 
-    @Test("A topic is asked once for all its readers, and not at all without one")
+    @Test("A topic's state is requested once for all its readers, and not at all without one")
     func sharing() async throws {
         let service = try Service()
         let (events, topic) = (service.events, service.events.topic)

@@ -4,7 +4,7 @@ import Origins
 import Primitives
 import URLs
 
-/// Asks a source for keys. Blocking: a few seconds at most for each request.
+/// Requests keys from a source. Blocking: a few seconds at most for each request.
 struct AWSKeyRequest {
     let source: AWSKeySource
     /// `fetch.proxy`; metadata services are never asked through it.

@@ -14,7 +14,7 @@ import URLs
 
 /// What happens between a question to the origin and a source that can be used, in this order.
 extension ImageJob {
-    /// Asks the origin, once for all jobs that need this source: for a confirmation when `record` is given.
+    /// Sends the origin one request for all jobs that need this source; a conditional one when `record` is given.
     ///
     /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the same
     /// content stays valid. A 404 or 410 deletes the copies. Once the head forbids sharing, later requests start their own

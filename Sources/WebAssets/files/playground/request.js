@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the daemon for pictures, with a signature or a file where one is needed.
+// Requests pictures from the daemon, with a signature or a file where one is needed.
 
 import { json, Problem, request, sign } from "./api.js";
 
