@@ -90,7 +90,7 @@ package final class ClusterHomes: Sendable {
             answer = try await ask(home, Self.path + "?" + query, for: client)
         } catch {
             // Too much to do, a client that left, and a home that is busy say nothing of the home.
-            if case .failed = error { pause(home) }
+            if case .failed = error { pauseRequests(to: home) }
             return nil
         }
         if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
@@ -149,7 +149,7 @@ package final class ClusterHomes: Sendable {
     private func isOwn(_ peer: ClusterPeer) -> Bool { own.withLock { $0.contains(peer.name) } }
 
     /// Sends a node no requests for a while.
-    private func pause(_ peer: ClusterPeer) {
+    private func pauseRequests(to peer: ClusterPeer) {
         state.withLock { $0.pausedUntil[peer] = .now + Self.retryPause }
     }
 
