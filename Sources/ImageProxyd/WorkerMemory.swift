@@ -14,7 +14,7 @@ final class WorkerMemory: Sendable {
 
     private let last = Mutex<Reading?>(nil)
 
-    /// Bytes, in this second of a clock or the one of the last reading; others who ask meanwhile wait.
+    /// Bytes, in this second of a clock or the one of the last reading; further callers wait meanwhile.
     /// - Parameter read: the bytes of one process; nil if there is no such process any more.
     func bytes(
         of processes: [Int32], at second: Int64, read: (Int32) -> Int? = ProcessMemory.bytes(of:)

@@ -3,8 +3,8 @@
 import CLinux
 import Glibc
 
-/// A real daemon in a process of its own, on a unix socket in a folder of its own; systemd's protocol tells
-/// when it is ready.
+/// A real daemon in a process of its own, on a unix socket in a folder of its own; systemd's protocol
+/// reports when it is ready.
 public final class DaemonProcess: Sendable {
     /// The daemon's process.
     private let process: ChildProcess

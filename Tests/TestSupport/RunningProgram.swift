@@ -29,7 +29,7 @@ public final class RunningProgram: Sendable {
                 throw DaemonProcess.Failure(
                     description: "it has ended, or too long nothing came true\n\(log)")
             }
-            // Such a program does not tell when it is ready, or has done something.
+            // Such a program does not report when it is ready, or has done something.
             try await onThread { _ = poll(nil, 0, Self.pause) }
         }
     }

@@ -247,7 +247,7 @@ extension ProxyConfiguration {
         return failure.detail ?? failure.row.title
     }
 
-    /// What `sign` says of a target; nil when the daemon would answer it, as far as the settings can tell.
+    /// What `sign` says of a target; nil when the daemon would answer it, as far as the settings show.
     /// - Parameter daemon: whose settings these are.
     func remark(
         onTarget target: String, of daemon: String,

@@ -87,7 +87,7 @@ package struct SourceRecord: Sendable, Hashable {
         package static let purged = Directives(rawValue: 1 << 8)
 
         /// Of an entry in a read-only folder: fresh as long as that exists, which no file of the tier's own
-        /// can tell.
+        /// shows.
         package static let inReadOnlyFolder = Directives(rawValue: 1 << 9)
 
         /// `no-store` that `must-understand` overrides here (RFC 9111 §5.2.2.3): downstream caches decide for

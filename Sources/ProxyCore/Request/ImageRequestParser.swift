@@ -373,7 +373,8 @@ package final class ImageRequestParser: Sendable {
         let allowed = policy.allowedOptions.union(parameters.presetDelivery.options)
         let refused = parameters.delivery.options.intersection(.privileged).subtracting(allowed)
         if let name = refused.memberNames.first { throw .optionForbidden(name) }
-        // Tags are stored for as long as what they hang on, and an operator purges by them: they are not for everybody to fill.
+        // Tags are stored as long as their results, and an operator purges by them: not every client may add
+        // some.
         guard policy.allowsUnsignedTags || parameters.delivery.tags == parameters.presetDelivery.tags else {
             throw .optionForbidden("tag")
         }

@@ -4,7 +4,7 @@ package import Primitives
 
 /// A part of a request's work that has ended, as it is exported (OpenTelemetry, "Span").
 package struct Span: Sendable, Hashable {
-    /// Who waits for whom.
+    /// The span's role in an exchange (OpenTelemetry, "SpanKind").
     package enum Kind: Int, Sendable {
         /// Work within the daemon.
         case `internal` = 1

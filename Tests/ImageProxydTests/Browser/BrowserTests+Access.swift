@@ -3,7 +3,7 @@
 import Primitives
 import Testing
 
-/// For everybody: contrast, phones, keys, screen readers, little motion.
+/// Accessibility: contrast, phones, keys, screen readers, little motion.
 extension BrowserTests {
     /// Texts whose contrast with what is behind them is below 4.5, or 3 where they are large (WCAG 2.2 §1.4.3).
     private static let weakTexts = """
@@ -149,7 +149,7 @@ extension BrowserTests {
         }
     }
 
-    @Test("Who wants little motion gets none")
+    @Test("With reduced motion there are no animations")
     func motion() async throws {
         let moving = """
             document.querySelector("[data-operation=flip] .grip").dispatchEvent(

@@ -82,7 +82,7 @@ struct TransformCommandTests {
         ])
     func wrong(arguments: [String], named: String) async throws {
         try folder.write(Array("no picture".utf8), to: "text.jpg")
-        // The size of the second header is what tells a BMP from a text that begins with its letters.
+        // The size of the second header distinguishes a BMP from a text that begins with its letters.
         try folder.write(
             Array("BM".utf8) + Array(repeating: 0, count: 12) + [40] + Array(repeating: 0, count: 39),
             to: "picture.bmp")

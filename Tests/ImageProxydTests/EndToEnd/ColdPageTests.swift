@@ -78,7 +78,7 @@ struct ColdPageTests {
         #expect(try await proxy.get(target, Self.accept, "If-None-Match: \(tag)").status == 200)
         let part = try await proxy.get(
             target, Self.accept, "Range: bytes=100-", "If-Range: \(Self.modified.1)")
-        #expect(part.status == 200, "a date does not tell which of the two the client has the beginning of")
+        #expect(part.status == 200, "a date does not show which of the two the client has the beginning of")
 
         proxy.daemon.send(signal: 15)
         _ = try await proxy.daemon.exitCode()

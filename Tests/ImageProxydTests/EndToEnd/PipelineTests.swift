@@ -107,7 +107,7 @@ struct PipelineTests {
     }
 
     @Test("When every client of a slow fetch has disconnected, the transfer at the origin ends")
-    func everybodyLeaves() async throws {
+    func allClientsLeave() async throws {
         let proxy = try await Proxy()
         proxy.origin.route(
             "/slow.jpg",

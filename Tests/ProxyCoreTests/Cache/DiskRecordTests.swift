@@ -51,7 +51,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         let ask = key("a")
 
-        // Without openat2(2) the kernel does not tell what is in memory.
+        // Without openat2(2) the kernel does not report what is in memory.
         _ = try await LackingKernel.make(without: ["openat2"]) {
             #expect(throws: DiskCacheError.wouldBlock) { try disk.find(ask, .result, "a", .cached()) }
         }

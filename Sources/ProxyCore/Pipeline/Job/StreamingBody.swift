@@ -25,7 +25,7 @@ package final class StreamingBody: Sendable {
     private struct State {
         /// Bytes given.
         var offset = 0
-        /// Names this reader among those who wait for bytes.
+        /// Names this reader among the waiters.
         var waiter: UInt64?
         var failure: PipelineError?
         /// When the end, or the failure, was reported.
