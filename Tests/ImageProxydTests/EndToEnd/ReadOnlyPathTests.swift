@@ -50,7 +50,8 @@ struct ReadOnlyPathTests {
     func damaged() async throws {
         let origin = try FakeOrigin()
         let folder = try await readOnlyFolder(origin)
-        for file in folder.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/") {
+        for file in folder.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/")
+        {
             var bytes = try folder.read(file)
             bytes[bytes.count - 1] ^= 1
             try folder.write(bytes, to: file)

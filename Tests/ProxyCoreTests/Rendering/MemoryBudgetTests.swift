@@ -54,7 +54,8 @@ struct MemoryBudgetTests {
         #expect(budget.grant(60, to: 0, for: 1))
         #expect(!budget.grant(60, to: 1, for: 1))
         #expect(
-            budget.grant(10, to: 2, for: 2), "the second large job of the first client delays no other client")
+            budget.grant(10, to: 2, for: 2), "the second large job of the first client delays no other client"
+        )
         #expect(budget.next == 1)
         #expect(budget.release(0) == 1)
         #expect(budget.grant(60, to: 1, for: 1))
