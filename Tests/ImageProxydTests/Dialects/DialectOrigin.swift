@@ -66,7 +66,7 @@ struct DialectOrigin: Sendable {
     /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
-            URLPath.isUnreserved(byte)
+            byte.isUnreserved
                 ? String(UnicodeScalar(byte))
                 : "%" + String(Int(byte) + 0x100, radix: 16, uppercase: true).suffix(2)
         }.joined()
