@@ -121,6 +121,15 @@ final class TestServer: Sendable {
         }
         await drained
     }
+
+    /// Drains, and cuts at once what has not ended.
+    func cut() async {
+        let time = SteppedTime()
+        async let drained: Void = server.drain(within: .seconds(600), by: time)
+        await time.advance(by: HTTPServer.handshakeTime, when: 2)
+        await time.advance(by: .seconds(600), when: 1)
+        await drained
+    }
 }
 
 /// An answer with a text.

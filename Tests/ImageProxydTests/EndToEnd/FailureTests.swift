@@ -153,6 +153,7 @@ struct FailureTests {
 
     @Test("An origin that does not answer is 504")
     func silence() async throws {
+        // Real time, as little as can be set: the daemon is a process, whose clock no test advances.
         let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"1ms\"}")
         proxy.origin.route("/silent", .silence)
 

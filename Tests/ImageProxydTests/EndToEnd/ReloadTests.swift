@@ -171,6 +171,7 @@ struct ReloadTests {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .silence)
 
+        // Real time, as little as can be set: the daemon is a process, whose clock no test advances.
         try await proxy.reload(settings: "\"fetch\": {\"firstByteTimeout\": \"1ms\"}")
 
         #expect(try await proxy.get(proxy.target("/a.jpg")).code == "upstream_timeout")

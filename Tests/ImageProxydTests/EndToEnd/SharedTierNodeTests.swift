@@ -25,6 +25,7 @@ struct SharedTierNodeTests {
         origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=3600")]))
     }
 
+    /// The journal is read as often as can be set, by real time: no test advances the clock of a process.
     private func settings(_ bucket: String, at url: String, _ members: String) -> String {
         #"""
         "shared": {"bucket": {"url": "s3://\#(bucket)/", "region": "us-east-1", "endpoint": "\#(url)"},
@@ -129,7 +130,8 @@ struct SharedTierNodeTests {
     func hanging() async throws {
         let store = try TestSupport.ObjectStore()
         try await store.put([1], as: ["hanging/first"])
-        let node = try await node("hanging", at: store.url, #", "timeout": "50ms""#)
+        // Real time, as little as can be set: a node is a process, whose clock no test advances.
+        let node = try await node("hanging", at: store.url, #", "timeout": "10ms""#)
         for index in 0..<8 {
             origin.route("/\(index).jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=3600")]))
         }

@@ -105,15 +105,17 @@ struct CurlLoaderEndingTests {
 
     @Test("ends if the body arrives too slowly")
     func lowSpeed() async throws {
-        // Real time: the loader waits for no longer than this.
-        let fixture = try LoaderFixture {
-            $0.lowSpeedTime = .milliseconds(1)
+        let fixture = try LoaderFixture(by: ManualTime()) {
+            $0.lowSpeedTime = .seconds(10)
             $0.lowSpeed = .kibibytes(64)
-            $0.firstByteTimeout = .seconds(50)
         }
         fixture.origin.route("/a", .stalling(after: [1], declaring: 10))
+        let receiver = CollectingReceiver()
+        let load = Task { try await fixture.load("/a", into: receiver) }
+        await receiver.received.wait { $0.bytes.count == 1 }
 
-        await #expect(throws: LoadError.timedOut(.transfer)) { try await fixture.load("/a") }
+        await fixture.pass(.seconds(10))
+        await #expect(throws: LoadError.timedOut(.transfer)) { try await load.value }
         await fixture.origin.waitForDepartures("/a")
     }
 

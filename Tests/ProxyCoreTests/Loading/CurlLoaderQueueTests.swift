@@ -52,16 +52,19 @@ struct CurlLoaderQueueTests {
 
     @Test("time out if no slot becomes free")
     func timeout() async throws {
-        let fixture = try LoaderFixture {
+        let fixture = try LoaderFixture(by: ManualTime()) {
             $0.maxConcurrent = 1
-            $0.queueTimeout = .milliseconds(1)
+            $0.queueTimeout = .seconds(30)
         }
         let gate = OriginGate()
         fixture.origin.route("/a", .body([1]).held(by: gate))
         let first = Task { try await fixture.load("/a") }
         await fixture.origin.waitForRequests("/a")
+        let second = Task { try await fixture.load("/a") }
+        while fixture.loader.statistics.queued < 1 { #expect(await fixture.loader.ping()) }
 
-        await #expect(throws: LoadError.queueTimedOut) { try await fixture.load("/a") }
+        await fixture.pass(.seconds(30))
+        await #expect(throws: LoadError.queueTimedOut) { try await second.value }
 
         gate.open()
         _ = try await first.value

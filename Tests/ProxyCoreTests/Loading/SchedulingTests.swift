@@ -201,16 +201,25 @@ struct SchedulingTests {
 
     @Test("retries after a pause, and only failures to connect")
     func retries() async throws {
-        let fixture = try LoaderFixture {
+        let fixture = try LoaderFixture(by: ManualTime()) {
             $0.retries = 2
-            $0.retryDelay = .milliseconds(1)
+            $0.retryDelay = .seconds(8)
         }
         // No server listens there for the first two look-ups; each connection resolves again, because the
         // last one failed.
         let port = fixture.origin.port
         fixture.origin.route("/broken", OriginAnswer([.reset]))
 
-        await expectFailure(.unreachable) { try await fixture.load(absolute: "http://closed.test:\(port)/") }
+        let load = Task { try await fixture.load(absolute: "http://closed.test:\(port)/") }
+        for (retry, pause) in [(1, 8), (2, 16)] {
+            await fixture.waitUntilPausing(before: retry)
+            await fixture.pass(.seconds(pause) / 2 - .milliseconds(1))
+            // The first ping is answered before the deadlines are enforced.
+            #expect(await fixture.loader.ping())
+            #expect(fixture.loader.statistics.queued == 1)
+            await fixture.pass(.seconds(pause) / 2 + .milliseconds(1))
+        }
+        await expectFailure(.unreachable) { try await load.value }
         #expect(fixture.loader.statistics.retries == 2)
         await expectFailure(.unreachable) { try await fixture.load("/broken") }
         #expect(fixture.loader.statistics.retries == 2)
@@ -273,5 +282,11 @@ extension LoaderFixture {
     /// Waits until `count` fetches wait for a slot.
     fileprivate func waitUntilQueued(_ count: Int) async {
         while loader.statistics.queued < count { _ = await loader.ping() }
+    }
+
+    /// Waits until the only fetch pauses before a retry.
+    fileprivate func waitUntilPausing(before retry: Int) async {
+        while loader.statistics.retries < retry { _ = await loader.ping() }
+        await waitUntilQueued(1)
     }
 }

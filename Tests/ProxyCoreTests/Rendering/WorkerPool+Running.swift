@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -50,6 +51,19 @@ extension WorkerPool {
         time.advance(by: duration)
         // Wakes the threads that wait for their workers.
         await ping()
+    }
+
+    /// Waits until a worker has taken so much processor time more, which nothing but its work lets pass.
+    static func processorTime(_ duration: Duration, of pid: Int32) async {
+        guard let before = processorTime(of: pid) else { return }
+        while let now = processorTime(of: pid), now - before < duration { await Task.yield() }
+    }
+
+    /// The processor time that a process has taken; nil if it is gone.
+    private static func processorTime(of pid: Int32) -> Duration? {
+        var (clock, time) = (clockid_t(), timespec())
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 
