@@ -32,7 +32,9 @@ final class PrefetchService: Sendable {
     private let metrics: Metrics
     private let logger: Logger
     private let saving = DispatchQueue(label: "prefetch history")
-    private let start = ContinuousClock.now
+    private let timer: any Clock<Duration>
+    /// Returns the time since the start, by `timer`.
+    private let elapsed: @Sendable () -> Duration
 
     /// How often the file gets the progress of running orders.
     private static let savingInterval = Duration.seconds(10)
@@ -44,7 +46,11 @@ final class PrefetchService: Sendable {
     /// - Parameters:
     ///   - path: the file for the orders of before.
     ///   - workers: the number of workers; one of them is left to clients.
-    init(configuration: PrefetchConfiguration, path: String, workers: Int, metrics: Metrics, logger: Logger) {
+    ///   - timer: what pauses are waited by.
+    init(
+        configuration: PrefetchConfiguration, path: String, workers: Int, metrics: Metrics, logger: Logger,
+        timer: any Clock<Duration> = ContinuousClock()
+    ) {
         places = PrefetchSlots(count: workers - 1)
         state = Mutex(
             State(
@@ -53,6 +59,13 @@ final class PrefetchService: Sendable {
         self.path = path
         self.metrics = metrics
         self.logger = logger
+        self.timer = timer
+        elapsed = Self.stopWatch(by: timer)
+    }
+
+    private static func stopWatch<C: Clock<Duration>>(by clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 
     /// Accepts orders from now on.
@@ -70,7 +83,7 @@ final class PrefetchService: Sendable {
         advance()
     }
 
-    private var now: Duration { ContinuousClock.now - start }
+    private var now: Duration { elapsed() }
     private var seconds: Int64 { SystemTime.coarseSeconds() }
 
     /// Images that wait, and the bytes of the orders that wait.
@@ -197,7 +210,7 @@ final class PrefetchService: Sendable {
         state.alarm = time.map { time in
             let task = Task {
                 // Lost: that it was replaced.
-                guard (try? await Task.sleep(for: max(.zero, time - now))) != nil else { return }
+                guard (try? await self.timer.sleep(for: max(.zero, time - now))) != nil else { return }
                 self.state.withLock { if $0.alarm?.time == time { $0.alarm = nil } }
                 self.advance()
             }
@@ -209,7 +222,7 @@ final class PrefetchService: Sendable {
     private func run(_ job: PrefetchQueue.Job, _ maker: @escaping Maker) async {
         await FetchContext.$current.withValue(FetchContext(isPrefetch: true)) {
             let maker = maker()
-            var source = SourcePrefetch(maker.pipeline, places)
+            var source = SourcePrefetch(maker.pipeline, places, timer: timer)
             for variant in job.plan.variants {
                 guard !Task.isCancelled else { break }
                 await make(variant, of: job, maker, &source)
@@ -240,7 +253,7 @@ final class PrefetchService: Sendable {
                 return record(job, outcome)
             }
             // Lost: that it was cancelled; the next try ends at once then.
-            try? await Task.sleep(for: pause)
+            try? await timer.sleep(for: pause)
             pause *= 2
         }
     }

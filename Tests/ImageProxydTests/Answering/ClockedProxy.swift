@@ -45,13 +45,14 @@ final class ClockedProxy: Sendable {
 
     let origin: FakeOrigin
     let pipeline: ImagePipeline
+    let parser: ImageRequestParser
     private let received: WallTime
     private let time: Observed<WallTime>
     private let folder: TemporaryDirectory
     private let server: HTTPServer
 
     /// - Parameter received: when the origin's responses are received, whatever the time is by then; their transfer takes none.
-    init(received: WallTime) throws {
+    init(received: WallTime, renderer: any ImageRendering = InProcessRenderer()) throws {
         let (folder, time, instant) = (try TemporaryDirectory(), Observed(received), ContinuousClock.now)
         let clock: @Sendable () -> WallTime = { time.value }
         (self.received, self.folder, self.time, origin) = (received, folder, time, try FakeOrigin())
@@ -72,13 +73,13 @@ final class ClockedProxy: Sendable {
             loader: try CurlLoader(
                 configuration: FetchConfiguration(), addresses: AddressPolicy(configuration: addresses),
                 clocks: LoaderClocks(wall: { received }, monotonic: { instant })),
-            renderer: InProcessRenderer(), failures: failures,
+            renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: FreshnessConfiguration()),
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
                 rasterPlan: parser.rasterPlan),
             metrics: Metrics(loops: 1, version: "test"), clock: clock)
-        self.pipeline = pipeline
+        (self.pipeline, self.parser) = (pipeline, parser)
         let (loops, limit) = (LoopGuard(name: "test"), ClientLimit(RateLimitConfiguration()))
         let tracing = RequestTracing(tracer: nil)
         func images(_ route: Metric.Route) -> ImageHandler {

@@ -18,7 +18,7 @@ final class FolderLock: Sendable {
     private static let maxContent = 64
     private static let blank = UInt8(ascii: " ")
     /// Time between two tries, in microseconds.
-    private static let retryInterval: useconds_t = 20_000
+    private static let retryInterval: UInt32 = 20_000
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
@@ -29,14 +29,17 @@ final class FolderLock: Sendable {
     private let boot: [UInt8]
 
     /// Locks the folder; blocks for at most `lockTimeout`, while another daemon finishes.
-    /// - Parameter bootPath: the file that has the id of the machine's present boot.
+    /// - Parameters:
+    ///   - bootPath: the file that has the id of the machine's present boot.
+    ///   - pause: waits for so many microseconds between two tries.
     /// - Throws: `locked` if it does not.
     init(
-        folder: DiskFolder, lockTimeout: TimeSpan, bootPath: String = FolderLock.bootPath
+        folder: DiskFolder, lockTimeout: TimeSpan, bootPath: String = FolderLock.bootPath,
+        pause: (UInt32) -> Void = { usleep($0) }
     ) throws(DiskCacheError) {
         boot = Self.boot(bootPath)
         file = try folder.openOwn(Self.fileName)
-        try Self.lock(file, lockTimeout: lockTimeout, path: folder.path)
+        try Self.lock(file, lockTimeout: lockTimeout, pause: pause, path: folder.path)
         let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
         wasLeft = last.contains { $0 != Self.blank }
         wasCutOff = wasLeft && (last != boot || boot == Self.unknownBoot)
@@ -74,13 +77,13 @@ final class FolderLock: Sendable {
     }
 
     private static func lock(
-        _ file: OwnedDescriptor, lockTimeout: TimeSpan, path: String
+        _ file: OwnedDescriptor, lockTimeout: TimeSpan, pause: (UInt32) -> Void, path: String
     ) throws(DiskCacheError) {
         var lockTimeout = lockTimeout.milliseconds * 1_000
         while linux_flock(file.raw, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskCacheError("flock", code: errno) }
             guard lockTimeout > 0 else { throw .locked(path) }
-            usleep(retryInterval)
+            pause(retryInterval)
             lockTimeout -= Int(retryInterval)
         }
     }

@@ -24,15 +24,18 @@ package struct SourcePrefetch: Sendable {
 
     private let pipeline: ImagePipeline
     private let places: PrefetchSlots
+    private let timer: any Clock<Duration>
     /// The source once it is known, and the token that was issued before.
     private var known: (source: Source, token: PurgeToken)?
 
     /// - Parameters:
     ///   - pipeline: that of the current settings.
     ///   - places: those of all prefetches.
-    package init(_ pipeline: ImagePipeline, _ places: PrefetchSlots) {
-        self.pipeline = pipeline
-        self.places = places
+    ///   - timer: what the end of a purge is waited by.
+    package init(
+        _ pipeline: ImagePipeline, _ places: PrefetchSlots, timer: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.pipeline, self.places, self.timer) = (pipeline, places, timer)
     }
 
     /// Makes an image, unless a tier has it. All requests must be for the same source.
@@ -51,13 +54,14 @@ package struct SourcePrefetch: Sendable {
         self.known = nil
         for _ in 0..<Self.maxWaits where pipeline.tiers.purgeLog.isSweeping {
             // Lost: that the order was cancelled; its next image is not begun.
-            try? await Task.sleep(for: .milliseconds(500))
+            try? await timer.sleep(for: Self.wait)
         }
         return await made(request)
     }
 
-    /// How often the end of a purge of many sources is waited for.
+    /// How often the end of a purge of many sources is waited for, and how long each time.
     private static let maxWaits = 60
+    private static let wait = Duration.milliseconds(500)
 
     private mutating func made(_ request: ImageRequest) async -> Outcome {
         do throws(PipelineError) {
