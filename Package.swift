@@ -196,22 +196,20 @@ let package = Package(
         tests(of: "Dialects", imports: ["Primitives", "TestSupport"]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
-        tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
+        tests(of: "Observability", imports: ["URLs", "CLinux", "TestSupport"]),
         tests(of: "Tracing", imports: ["Primitives", "TestSupport"]),
-        tests(of: "Freshness", imports: ["Primitives", "Bodies", "Imaging", "Cache", "TestSupport"]),
+        tests(of: "Freshness", imports: ["Primitives", "Bodies", "Imaging", "TestSupport"]),
         tests(
             of: "Origins",
-            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "CLinux", "TestSupport"]),
+            imports: ["Primitives", "URLs", "Imaging", "Freshness", "CLinux", "TestSupport"]),
         tests(
             of: "Request",
-            imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline", "TestSupport"]),
+            imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "TestSupport"]),
         tests(
             of: "Cache", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"]),
         tests(
             of: "Rendering",
-            imports: [
-                "Primitives", "Bodies", "Imaging", "Pipeline", "CVips", "ImageTestSupport", "TestSupport",
-            ]),
+            imports: ["Primitives", "Bodies", "Imaging", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(
             of: "Loading",
             imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"]),

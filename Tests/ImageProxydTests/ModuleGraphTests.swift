@@ -42,4 +42,23 @@ struct ModuleGraphTests {
             #expect(imported.intersection(Self.declared.keys) == declared, "\(module)")
         }
     }
+
+    @Test("The tests of a module import modules that it imports itself, and no other")
+    func importsOfTests() throws {
+        let targets = TextFiles.read("Package.swift").matches(
+            of: /tests\(\s*of: "(\w+)",\s*imports: \[([^\]]*)\]/)
+
+        #expect(targets.count > 10)
+        for target in targets {
+            let module = String(target.1)
+            let permitted = try #require(Self.declared[module], "\(module)").union([module])
+            let listed = Self.names(in: target.2, /"(\w+)"/)
+            let texts = TextFiles.swift(below: "Tests/ProxyCoreTests/\(module)")
+            let lines = texts.flatMap { $0.matches(of: /(?m)^(?:@testable )?import (\w+)$/) }
+
+            #expect(!texts.isEmpty)
+            let imported = listed.union(lines.map { String($0.1) }).intersection(Self.declared.keys)
+            #expect(imported.subtracting(permitted) == [], "\(module)")
+        }
+    }
 }

@@ -3,8 +3,10 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import Cache
 @testable import Freshness
+@testable import Imaging
 @testable import Primitives
 
 /// The records of a source in files and index, and which of them counts.
@@ -261,6 +263,28 @@ struct DiskRecordTests {
         let read = try #require(StoredRecord(bytes[...], key: record.key, keyText: "")).record
 
         #expect(read.statedDate == made && read.generationTime == record.generationTime)
+    }
+
+    @Test(
+        "A file's record contains what downstream is told, with or without a targeted field",
+        arguments: [
+            [("cache-control", "s-maxage=600, max-age=60, stale-if-error=9, no-transform")],
+            [("cache-control", "max-age=60, must-understand, no-store")],
+            [("cache-control", "max-age=5, immutable"), ("cdn-cache-control", "max-age=600")],
+            [("cache-control", "max-age=5")],
+        ] as [[(String, String)]])
+    func downstreamInFile(fields: [(String, String)]) throws {
+        let head = OriginHead(
+            status: 200, fields: fields.map { HeaderField(name: $0.0, value: $0.1) }, contentLength: nil,
+            requestTime: WallTime(seconds: 1_795_219_200), responseTime: WallTime(seconds: 1_795_219_200))
+        let record = FreshnessPolicy(configuration: FreshnessConfiguration()).record(
+            key: key("source"), keyText: "source", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png, head: head)
+        let bytes = try #require(StoredRecord(inFile: record, generation: 1)).encoded()
+
+        let read = try #require(StoredRecord(bytes[...], key: record.key, keyText: "source")).record
+
+        #expect(read.downstream == record.downstream)
     }
 
     @Test("A record is read back after a restart with every member")

@@ -3,7 +3,6 @@
 import Testing
 
 @testable import Bodies
-@testable import Cache
 @testable import Freshness
 @testable import Imaging
 @testable import Primitives

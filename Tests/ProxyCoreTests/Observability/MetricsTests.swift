@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import Imaging
 @testable import Observability
 
 @Suite("Metrics")
@@ -109,11 +108,5 @@ struct MetricsTests {
             #expect(row.kind != .histogram || row.name.hasSuffix("_seconds"), "\(row.name)")
             #expect(row.help.hasSuffix("."))
         }
-    }
-
-    @Test("Formats have the names that their module uses")
-    func namesOfOtherModules() {
-        #expect(ImageFormat.allCases.allSatisfy { Metric.Format(named: $0.rawValue) != .none })
-        #expect(Metric.Format(named: "bmp") == .none)
     }
 }

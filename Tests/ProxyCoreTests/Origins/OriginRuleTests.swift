@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import Bodies
 @testable import Freshness
 @testable import Imaging
 @testable import Origins
@@ -202,33 +201,6 @@ struct OriginRuleTests {
         #expect(!rewrite.isBelow(try url("http://bucket.internal:9000/c")))
     }
 
-    @Test("overrides lifetimes as configured, but not whether a response may be stored")
-    func lifetimes() throws {
-        let override = try rules({
-            $0.match = ["*://*"]; $0.responseTTL = ttl(override: .hours(1))
-        })
-        let bounds = try rules({
-            $0.match = ["*://*"]; $0.responseTTL = ttl(minimum: .minutes(1), maximum: .minutes(2))
-        })
-        let any = try url("http://a/")
-        var record = SourceRecord(
-            key: CacheKey(high: 0, low: 0), keyText: "", contentHash: ContentHash(of: []), byteCount: 0,
-            format: .png,
-            responseTime: WallTime(seconds: 1_000), initialAge: .seconds(5), freshnessLifetime: 10,
-            directives: [.noCache, .noStore])
-
-        try override.rule(for: any)?.apply(to: &record)
-        #expect(record.isFresh(at: WallTime(seconds: 1_000 + 3_599)))
-        #expect(!record.isFresh(at: WallTime(seconds: 1_000 + 3_601)))
-        #expect(record.directives.forbidStoring)
-
-        try bounds.rule(for: any)?.apply(to: &record)
-        #expect(record.freshnessLifetime == 120)
-        record.freshnessLifetime = 3
-        try bounds.rule(for: any)?.apply(to: &record)
-        #expect(record.freshnessLifetime == 60)
-    }
-
     @Test("prints no secret")
     func secrets() throws {
         let folder = try TemporaryDirectory()
@@ -264,10 +236,8 @@ struct OriginRuleTests {
     }
 }
 
-private func ttl(
-    minimum: TimeSpan? = nil, maximum: TimeSpan? = nil, override: TimeSpan? = nil
-) -> OriginRuleConfiguration.TTL {
+private func ttl(minimum: TimeSpan, maximum: TimeSpan) -> OriginRuleConfiguration.TTL {
     var ttl = OriginRuleConfiguration.TTL()
-    (ttl.minimum, ttl.maximum, ttl.override) = (minimum, maximum, override)
+    (ttl.minimum, ttl.maximum) = (minimum, maximum)
     return ttl
 }

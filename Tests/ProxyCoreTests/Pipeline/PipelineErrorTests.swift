@@ -39,4 +39,33 @@ struct PipelineErrorTests {
     func reason(error: PipelineError, name: String) {
         #expect(error.reason.text.contains(name))
     }
+
+    @Test("A reason is printable, whatever an origin puts into it")
+    func printable() {
+        #expect(FailureReason("a\nb\u{1B}é").text == "a?b???")
+    }
+
+    @Test("A reason is bounded in bytes, and counts towards the memory of failures")
+    func bounds() {
+        let reason = FailureReason(String(repeating: "a", count: 10_000))
+
+        #expect(reason.text.utf8.count == FailureReason.maxBytes)
+        #expect(reason.byteCount == FailureReason.maxBytes)
+        #expect(PipelineError.tlsFailed.because(reason) == .tlsFailed)
+    }
+
+    @Test("A lack of workers is temporary for clients, and only the operator's log has its reason")
+    func noWorker() {
+        let error = PipelineError(RenderError.unavailable("no such file"))
+
+        #expect(error.row.status == 503 && error.retryAfter == 1 && error.fault == "no such file")
+        #expect(error.row.memory == nil && error.detail?.contains("no such file") != true)
+    }
+
+    @Test("A damaged watermark is 500, and is not remembered for the source")
+    func watermark() {
+        let error = PipelineError(RenderError.watermarkUnreadable("not a picture"))
+
+        #expect(error.row.status == 500 && error.row.memory == nil)
+    }
 }

@@ -7,7 +7,6 @@ import Testing
 @testable import Bodies
 @testable import ImageTestSupport
 @testable import Imaging
-@testable import Pipeline
 @testable import Primitives
 @testable import Rendering
 

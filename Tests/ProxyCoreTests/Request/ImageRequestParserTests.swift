@@ -4,7 +4,6 @@ import Testing
 
 @testable import Freshness
 @testable import Imaging
-@testable import Pipeline
 @testable import Primitives
 @testable import Request
 @testable import URLs
@@ -181,10 +180,9 @@ struct ImageRequestParserTests {
         ])
     func foreignParameters(name: String, hint: String) {
         let error = #expect(throws: ImageRequestError.self) { try parse("\(name)=5&\(Self.url)") }
-        let failure = error.map { PipelineError($0) }
 
-        #expect(failure?.row.code == "unknown_parameter")
-        #expect(failure?.detail?.contains(hint) == true, "\(failure?.detail ?? "")")
+        let said: String? = if case .unknownParameter(_, let said) = error { said } else { nil }
+        #expect(said?.contains(hint) == true, "\(String(describing: error))")
     }
 
     @Test("Flags may be true and false, a size may have a unit, and jpg is jpeg")
@@ -326,9 +324,9 @@ struct ImageRequestParserTests {
         let error = #expect(throws: ImageRequestError.self) {
             try parse("\(Self.url)&transform=flip:h,spin:3")
         }
-        let failure = error.map { PipelineError($0) }
 
-        #expect(failure?.parameter == PipelineError.Parameter(name: "transform", position: 7))
+        let place: Int? = if case .invalidParameter("transform", let place, _) = error { place } else { nil }
+        #expect(place == 7, "\(String(describing: error))")
     }
 
     @Test(
@@ -347,8 +345,10 @@ struct ImageRequestParserTests {
         let error = #expect(throws: ImageRequestError.self) {
             try parse("\(Self.url)&format=auto:\(names)")
         }
-        let detail = error.flatMap { PipelineError($0).detail } ?? ""
-        #expect(detail.hasSuffix("; formats are jpeg, png, webp, avif, gif, tiff"), "\(detail)")
+        let said: String? = if case .invalidParameter("format", _, let said) = error { said } else { nil }
+        #expect(
+            said?.hasSuffix("; formats are jpeg, png, webp, avif, gif, tiff") == true,
+            "\(String(describing: error))")
     }
 
     @Test("a source that no pattern allows is forbidden")

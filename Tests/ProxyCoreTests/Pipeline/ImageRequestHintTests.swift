@@ -33,6 +33,17 @@ struct ImageRequestHintTests {
         #expect(last?.contains("position 5: blur:sigma: expected ") == true)
     }
 
+    @Test("An unknown parameter, and the place of an error in the transform, are named to the client")
+    func places() {
+        let unknown = PipelineError(ImageRequestError.unknownParameter(name: "w", hint: "use 'transform'"))
+        let wrong = PipelineError(
+            ImageRequestError.invalidParameter(name: "transform", position: 7, reason: "no operation"))
+
+        #expect(unknown.row.code == "unknown_parameter")
+        #expect(unknown.detail == "'w' is no parameter; use 'transform'")
+        #expect(wrong.parameter == PipelineError.Parameter(name: "transform", position: 7))
+    }
+
     @Test("A hint for a preset's or /info's parameter is a sentence of its own")
     func hintSentences() throws {
         let parser = ImageRequestParser(
