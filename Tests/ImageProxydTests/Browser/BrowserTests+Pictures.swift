@@ -135,6 +135,9 @@ extension BrowserTests {
             try await browser.waitForResult("800 × 800")
             try await browser.press(.down)
             try await browser.wait(until: "/fy=0.52/.test(document.querySelector('#transform-text').value)")
+            let text =
+                try await browser.run("return document.querySelector('#transform-text').value").text ?? ""
+            #expect(text.hasPrefix("resize:800x800:cover:gravity=focal:fx=0.2"), "\(text)")
         }
     }
 

@@ -126,6 +126,9 @@ struct BrowserTests {
             try await browser.type("0123456789abcdef", into: "#token-field")
             try await browser.press(.enter)
             try await browser.wait(until: WebDriver.isShown)
+            let stillAsks = try await browser.run("return \(asks)")
+            #expect(stillAsks == .bool(false))
+            #expect(try await browser.text("#result-facts").contains("800 × 533"))
         }
     }
 

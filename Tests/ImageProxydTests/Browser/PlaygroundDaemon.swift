@@ -124,6 +124,13 @@ extension WebDriver {
             until: "document.querySelector('#transform-text').value === arguments[0]", .string(text))
     }
 
+    /// The names of the operations as they are shown, from top to bottom.
+    func operations() async throws -> JSONValue {
+        try await run(
+            "return [...document.querySelectorAll('.grip')].map((e) => e.closest('[data-operation]').dataset.operation)"
+        )
+    }
+
     /// Adds an operation by its name.
     func add(_ operation: String) async throws {
         try await click("#add-operation")

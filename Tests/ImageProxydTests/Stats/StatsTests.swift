@@ -119,9 +119,12 @@ struct StatsTests {
         try client.send("GET /stats/events HTTP/1.1\r\nHost: a\r\n\r\n")
         _ = try await onThread { try client.head() }
 
-        try await proxy.reload(settings: #""quality": {"jpeg": 50}"#)
+        try proxy.folder.write(Array(Self.token.utf8), to: "token")
+        try await proxy.reload(settings: #""admin": {"token": "\#(proxy.folder.path)/token"}"#)
 
         try await onThread { while try client.chunk() != nil {} }
-        _ = try await Self.event(of: proxy)
+        #expect(try await proxy.administer("GET", "/stats/events").status == 401)
+        let event = try await Self.event(of: proxy, "Authorization: Bearer \(Self.token)\r\n")
+        #expect(["starting", "idle", "busy"].reduce(0) { $0 + event.int("workers", $1) } == 2)
     }
 }

@@ -174,13 +174,19 @@ struct BucketRuleTests {
 
     @Test("is checked without the service's environment and files")
     func checking() throws {
-        _ = try rules(
-            #"""
+        let json = #"""
             [{"bucket": {"url": "s3://photos/"}, "auth": {"type": "awsSigV4"}},
-             {"bucket": {"url": "s3://b/"}, "auth": {"type": "awsSigV4", "webIdentity": {}}},
-             {"bucket": {"url": "s3://c/"}, "auth": {"type": "awsSigV4", "container": {}}},
+             {"bucket": {"url": "s3://b-b/"}, "auth": {"type": "awsSigV4", "webIdentity": {}}},
+             {"bucket": {"url": "s3://c-c/"}, "auth": {"type": "awsSigV4", "container": {}}},
              {"match": "s3://photos/*"}]
-            """#, isChecking: true)
+            """#
+
+        let rules = try rules(json, isChecking: true)
+
+        for (index, bucket) in ["photos", "b-b", "c-c"].enumerated() {
+            #expect(try rules.rule(for: rules.buckets.url("s3://\(bucket)/a"))?.index == index)
+        }
+        #expect(throws: OriginRuleError.self) { try self.rules(json) }
     }
 
     @Test("reads the keys of a platform's services from the environment")
