@@ -184,7 +184,7 @@ struct ImageParameters {
     ) throws(ImageRequestError) -> [ImageFormat] {
         var formats: [ImageFormat] = []
         for (position, text) in TextPieces(of: value, at: separator.asciiValue ?? 0, from: start) {
-            guard let format = ImageFormat(rawValue: text == "jpg" ? "jpeg" : String(text)),
+            guard let format = ImageFormat(named: text),
                 allowed.contains(format), !formats.contains(format)
             else {
                 throw .invalidParameter(

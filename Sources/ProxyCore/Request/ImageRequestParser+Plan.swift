@@ -148,10 +148,11 @@ extension ImageRequestParser {
             let accepted = accept().formats
             return .automatic(wanted.filter(accepted.contains))
         case let name?:
-            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), writable.contains(format)
+            guard let format = ImageFormat(named: name), writable.contains(format)
             else {
                 let allowed = ["auto", "source", Self.sourceWithAlpha] + writable.map(\.rawValue)
-                let hint = name == ImageFormat.jxl.rawValue ? "; jxl only where formats.decode names it" : ""
+                let isOff = ImageFormat(named: name)?.row.isWritable == true
+                let hint = isOff ? "; \(name) only where formats.decode names it" : ""
                 throw .invalidParameter(
                     name: "format", position: 0,
                     reason: "must be one of \(allowed.joined(separator: ", "))\(hint)")

@@ -10,6 +10,8 @@ package protocol FormatRow {
     static var mediaType: String { get }
     /// How names of its files end.
     static var fileExtension: String { get }
+    /// Other names of it in requests and settings.
+    static var aliases: [String] { get }
     /// Its number in stored files; once assigned, a number never changes its meaning.
     static var storedCode: UInt8 { get }
 
@@ -67,6 +69,7 @@ package protocol FormatRow {
 
 extension FormatRow {
     package static var fileExtension: String { format.rawValue }
+    package static var aliases: [String] { [] }
     package static var supportsAlpha: Bool { true }
     package static var readsAnimations: Bool { false }
     package static var writesAnimations: Bool { false }

@@ -44,6 +44,16 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// The formats that every current browser displays; every worker can read and write them.
     package static let shownByBrowsers = allCases.filter { $0.row.isShownByBrowsers }
 
+    /// The format of this name, or alias, in requests and settings; nil for any other text.
+    package init?(named name: some StringProtocol) {
+        let name = String(name)
+        guard
+            let format = ImageFormat(rawValue: name)
+                ?? Self.allCases.first(where: { $0.row.aliases.contains(name) })
+        else { return nil }
+        self = format
+    }
+
     /// Whether it can be written. One whose coders libvips does not trust is written only if it may also be read.
     package func isWritable(decoding allowed: [ImageFormat]) -> Bool {
         row.isWritable && (!row.isUntrusted || allowed.contains(self))

@@ -44,9 +44,13 @@ package struct FormatsConfiguration: SettingGroup {
 }
 
 extension ImageFormat: SettingValue {
-    /// Reads a format's name; `jpg` is `jpeg`, as in the parameter `format`.
+    /// Reads a format's name, or an alias, as in the parameter `format`.
     package init(json: JSONValue) throws(SettingMismatch) {
-        self = try Self.choice(json == .string("jpg") ? .string("jpeg") : json)
+        if case .string(let name) = json, let format = ImageFormat(named: name) {
+            self = format
+        } else {
+            self = try Self.choice(json)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ enum JPEG: FormatCoder {
     static let format = ImageFormat.jpeg
     static let mediaType = "image/jpeg"
     static let fileExtension = "jpg"
+    static let aliases = ["jpg"]
     static let storedCode: UInt8 = 1
     static let signatures: [[UInt8]] = [[0xFF, 0xD8, 0xFF]]
 
