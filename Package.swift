@@ -185,8 +185,12 @@ let package = Package(
 
         // Answers look-ups of names in .test, in the tests' process only.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
+        // C targets of header-only shims for tests.
+        .systemLibrary(name: "CTestLinux", path: "Tests/CTestLinux"),
+        .systemLibrary(name: "CTestVips", path: "Tests/CTestVips", pkgConfig: "vips"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver", "CZlib"],
+            name: "TestSupport",
+            dependencies: ["CLinux", "CSeccomp", "CTestLinux", "CTestResolver", "CZlib"],
             path: "Tests/TestSupport", swiftSettings: testPolicy),
         .target(
             name: "ImageTestSupport", dependencies: ["CLinux", "CVips", "Bodies", "Imaging", "Rendering"],
@@ -209,7 +213,9 @@ let package = Package(
             of: "Cache", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"]),
         tests(
             of: "Rendering",
-            imports: ["Primitives", "Bodies", "Imaging", "CVips", "ImageTestSupport", "TestSupport"]),
+            imports: [
+                "Primitives", "Bodies", "Imaging", "CVips", "CTestVips", "ImageTestSupport", "TestSupport",
+            ]),
         tests(
             of: "Loading",
             imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"]),

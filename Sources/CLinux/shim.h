@@ -85,20 +85,10 @@ static inline int linux_unless_scarce_often(int fd) {
     return fd < scarce ? fd : linux_unless_scarce(fd);
 }
 
-// prlimit(2), also behind _GNU_SOURCE; sets the limits of another process.
-static inline int linux_prlimit(pid_t pid, int resource, const struct rlimit *limits) {
-    return (int)syscall(SYS_prlimit64, pid, resource, limits, NULL);
-}
-
 // accept4 is behind _GNU_SOURCE, which Glibc's module map was built without. Its result is not checked here: the caller
 // moves a reserved descriptor to another number, or closes it.
 static inline int linux_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
     return (int)syscall(SYS_accept4, listener, address, length, flags);
-}
-
-// pipe2(2); close-on-exec from the beginning, so that no process spawned meanwhile keeps an end open.
-static inline int linux_pipe(int ends[2]) {
-    return (int)syscall(SYS_pipe2, ends, O_CLOEXEC);
 }
 
 // memfd_create(2); close-on-exec, sealable.

@@ -360,13 +360,6 @@ static inline VipsImage *shim_icc_to_srgb(VipsImage *in, const char *fallback) {
     return out;
 }
 
-// From sRGB to a profile, which is then embedded.
-static inline VipsImage *shim_icc_from_srgb(VipsImage *in, const char *profile) {
-    VipsImage *out = NULL;
-    vips_icc_transform(in, &out, profile, "input_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "depth", 8, NULL);
-    return out;
-}
-
 static inline VipsImage *shim_cast(VipsImage *in, VipsBandFormat format, int shift) {
     VipsImage *out = NULL;
     vips_cast(in, &out, format, "shift", shift, NULL);

@@ -11,8 +11,6 @@ package struct Site: Sendable {
     package private(set) var deadLinks: [String] = []
     /// Paths of the repository that pages link to and the site does not have; they are shown as text.
     package private(set) var repositoryLinks: Set<String> = []
-    /// Pages that `docs/README.md` does not link to.
-    package private(set) var unlistedPages: [String] = []
 
     /// Renders the site; takes some tens of milliseconds.
     /// - Parameters:
@@ -29,10 +27,10 @@ package struct Site: Sendable {
         for file in sources where !file.isPage { files[file.sitePath] = file.bytes }
         for asset in assets { files[asset.path] = asset.bytes }
         files["search.js"] = SearchIndex(pages, in: navigation).script
-        check(pages, navigation, overview)
+        check(pages)
     }
 
-    private mutating func check(_ pages: [Page], _ navigation: Navigation, _ overview: RepositoryFile) {
+    private mutating func check(_ pages: [Page]) {
         let anchors = Dictionary(
             uniqueKeysWithValues: pages.map { ($0.file.path, Set($0.sections.map(\.anchor))) })
         for page in pages {
@@ -41,7 +39,5 @@ package struct Site: Sendable {
             }
             repositoryLinks.formUnion(page.repositoryLinks)
         }
-        let listed = Set(navigation.order + [overview.path])
-        unlistedPages = pages.map(\.file.path).filter { !listed.contains($0) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import CTestLinux
 import Glibc
 
 /// A real daemon in a process of its own, on a unix socket in a folder of its own; systemd's protocol
@@ -158,7 +159,7 @@ public final class DaemonProcess: Sendable {
     /// Lets the daemon open only descriptors with lower numbers; may be taken back.
     public func limitDescriptors(to number: Int) throws {
         var limit = rlimit(rlim_cur: rlim_t(number), rlim_max: rlim_t(try descriptorLimits.hard))
-        guard linux_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+        guard test_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             throw Failure(description: "prlimit: \(errno)")
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
+import CTestLinux
 import Glibc
 
 /// Holds answers of a `FakeOrigin` until a test opens it; can be opened from any thread, and stays open.
@@ -36,6 +36,6 @@ extension OriginGate {
 /// The reading and the writing end of a new pipe, which no process that is spawned meanwhile inherits.
 public func pipeEnds() -> (reading: CInt, writing: CInt) {
     var ends: [CInt] = [-1, -1]
-    precondition(linux_pipe(&ends) == 0, "pipe2: \(errno)")
+    precondition(test_pipe(&ends) == 0, "pipe2: \(errno)")
     return (ends[0], ends[1])
 }

@@ -55,9 +55,6 @@ package struct JobQueue<Job> {
     /// Whether none waits.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The clients with a job that waits or runs.
-    var clientCount: Int { uses.count { $0.value.workers > 0 || waits($0.key) } }
-
     // MARK: - Adding and removing
 
     /// Adds a job after all others of its clients.

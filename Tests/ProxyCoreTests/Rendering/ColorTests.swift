@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CTestVips
 import CVips
 import Testing
 
@@ -36,7 +37,7 @@ struct ColorTests {
     @Test("CMYK with a profile is converted by it")
     func printedInks() async throws {
         let image = try TestPicture.plain(32, 32, [180, 190, 170]).image()
-        let printed = try image.derived(shim_icc_from_srgb(image.raw, "cmyk"))
+        let printed = try image.derived(test_icc_from_srgb(image.raw, "cmyk"))
 
         let picture = try await rendered(TestPicture.bytes(of: printed, as: .jpeg)).picture
 
@@ -48,7 +49,7 @@ struct ColorTests {
     @Test("A profile that only has sRGB's name is applied")
     func misnamed() async throws {
         let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()
-        let wide = try image.derived(shim_icc_from_srgb(image.raw, "p3")).duplicate()
+        let wide = try image.derived(test_icc_from_srgb(image.raw, "p3")).duplicate()
         let stored = wide.blob("icc-profile-data")
         var profile = try #require(stored)
         profile.replaceSubrange(48..<56, with: Array("IEC sRGB".utf8))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CTestVips
 import CVips
 import Glibc
 import Primitives
@@ -105,7 +106,7 @@ struct DecodingTests {
     @Test("An embedded profile is applied and not written")
     func profile() async throws {
         let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()
-        let wide = try image.derived(shim_icc_from_srgb(image.raw, "p3"))
+        let wide = try image.derived(test_icc_from_srgb(image.raw, "p3"))
         let bytes = try TestPicture.bytes(of: wide, as: .png)
         let stored = try TestPicture(decoding: bytes)
 
@@ -140,7 +141,7 @@ struct DecodingTests {
     /// A profile in colour that is not sRGB's.
     private func wideProfile() throws -> [UInt8]? {
         let image = try TestPicture.plain(2, 2, [0, 0, 0]).image()
-        return try image.derived(shim_icc_from_srgb(image.raw, "p3")).blob("icc-profile-data")
+        return try image.derived(test_icc_from_srgb(image.raw, "p3")).blob("icc-profile-data")
     }
 
     @Test(

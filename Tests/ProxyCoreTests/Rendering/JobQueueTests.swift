@@ -15,7 +15,6 @@ struct JobQueueTests {
         private var lastID = 0
 
         var count: Int { queue.count }
-        var clientCount: Int { queue.clientCount }
 
         func add(_ jobs: String..., of client: Int?, _ priority: FetchPriority = .normal) {
             for job in jobs { add(job, for: interest(client, priority)) }
@@ -67,7 +66,7 @@ struct JobQueueTests {
         line.add("c1", of: nil)
 
         #expect(line.drain() == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"])
-        #expect(line.clientCount == 0)
+        #expect(line.count == 0)
     }
 
     @Test("A client with long jobs gets no more worker time than one with short jobs")
@@ -215,16 +214,23 @@ struct JobQueueTests {
         line.end("c2", after: .seconds(1))
         line.end("a0", after: .zero)
         #expect(line.drain() == ["a1", "a2", "a3"])
-        #expect(line.clientCount == 0)
+        // None of the two counts as having a worker any more.
+        line.add("c3", of: 3)
+        #expect(line.next() == "c3")
+        line.end("c3", after: .seconds(9))
+        line.add("c4", of: 3)
+        line.add("a4", of: 1)
+        line.add("b4", of: 2)
+        #expect(line.drain() == ["a4", "b4", "c4"])
     }
 
-    @Test("A client whose last job is cancelled is removed")
+    @Test("A job that is cancelled is removed, and no other")
     func forgetting() {
         line.add("a1", "a2", of: 1)
         #expect(line.remove("a1") == "a1")
-        #expect(line.clientCount == 1)
+        #expect(line.count == 1)
         #expect(line.remove("a2") == "a2")
-        #expect(line.clientCount == 0)
+        #expect(line.count == 0)
         #expect(line.remove("a2") == nil && line.next() == nil)
     }
 }

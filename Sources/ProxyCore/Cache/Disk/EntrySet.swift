@@ -63,9 +63,6 @@ final class EntrySet: Sendable {
     /// Whether everything on disk has been added.
     var isComplete: Bool { complete.load(ordering: .acquiring) }
 
-    /// The number of entries.
-    var count: Int { parts.reduce(0) { $0 + $1.table.withLock(\.count) } }
-
     /// The memory the tables take, in bytes.
     var byteCount: Int { parts.reduce(0) { $0 + $1.table.withLock(\.byteCount) } }
 
