@@ -139,7 +139,7 @@ check-units: ## verifies the units with systemd-analyze
 	deploy/check-units
 
 lint: ## checks the format, the import rules, and that docs/scaling.md has the figures of bench/cluster
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench
 	scripts/check-rules
 	bench/cluster --check docs/scaling.md
 
