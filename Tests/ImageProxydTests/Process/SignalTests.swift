@@ -6,7 +6,7 @@ import Testing
 @testable import Answering
 @testable import ImageProxyd
 
-@Suite("Signals of the service manager", .timeLimit(.minutes(1)))
+@Suite("Signals of the service manager", .timeLimit(.minutes(20)))
 struct SignalTests {
     @Test("A signal to end that comes at once is not lost")
     func termination() async {
