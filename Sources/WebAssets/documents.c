@@ -46,8 +46,11 @@ static const unsigned char docs_comparison_md[] = {
 static const unsigned char docs_configuration_md[] = {
 #embed "../../docs/configuration.md"
 };
-static const unsigned char docs_conformance_md[] = {
-#embed "../../docs/conformance.md"
+static const unsigned char docs_conformance_caching_md[] = {
+#embed "../../docs/conformance/caching.md"
+};
+static const unsigned char docs_conformance_http_md[] = {
+#embed "../../docs/conformance/http.md"
 };
 static const unsigned char docs_durability_md[] = {
 #embed "../../docs/durability.md"
@@ -295,7 +298,8 @@ static const struct web_asset documents[] = {
     DOCUMENT("docs/commands.md", docs_commands_md),
     DOCUMENT("docs/comparison.md", docs_comparison_md),
     DOCUMENT("docs/configuration.md", docs_configuration_md),
-    DOCUMENT("docs/conformance.md", docs_conformance_md),
+    DOCUMENT("docs/conformance/caching.md", docs_conformance_caching_md),
+    DOCUMENT("docs/conformance/http.md", docs_conformance_http_md),
     DOCUMENT("docs/durability.md", docs_durability_md),
     DOCUMENT("docs/engine.md", docs_engine_md),
     DOCUMENT("docs/errors.md", docs_errors_md),

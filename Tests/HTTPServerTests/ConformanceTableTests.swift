@@ -3,11 +3,11 @@
 import TestSupport
 import Testing
 
-@Suite("The table of docs/conformance.md")
+@Suite("The tables of docs/conformance/http.md")
 struct ConformanceTableTests {
     @Test("The table names only tests that exist, and leaves no cell empty")
     func namesExist() {
-        let table = ConformanceTable(page: "docs/conformance.md")
+        let table = ConformanceTable(page: "docs/conformance/http.md")
         let tests = ConformanceTable.testNames(
             below: ["Tests/HTTPServerTests", "Tests/ImageProxydTests"])
 
