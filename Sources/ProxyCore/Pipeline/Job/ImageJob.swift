@@ -10,8 +10,9 @@ import Rendering
 package import Request
 import Synchronization
 
-/// The way of a request that memory can't answer on the event loop, from top to bottom: look up, join or start the task that
-/// makes the image, usable source, stored result, original, rendering, storing, answer.
+/// The steps of a request that memory can't answer on the event loop, from top to bottom: look up, join or
+/// start the task that makes the image, usable source, stored result, original, rendering, answer. What a
+/// step does inside is in `ImageJob+….swift`.
 extension ImagePipeline {
     /// The image for `request`, from the nearest place that has it; however many clients ask at once, it is made once.
     ///
