@@ -8,9 +8,10 @@
 struct ResponseSender {
     /// The result of an attempt to send everything.
     enum Flush {
-        /// All of it is sent.
+        /// All that is queued is sent. A streamed body may have more: its turn is over, or it had no piece
+        /// before either.
         case sent
-        /// Everything is sent, and the streamed body has no piece yet.
+        /// All before it is sent, and the streamed body has just been found to have no piece.
         case waiting
         /// The socket's buffer is full.
         case blocked

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cache
 import Bodies
+import Cache
 import Freshness
 import Imaging
 import Primitives
 package import Request
 package import Sharing
 
-/// Purges for other nodes and from them, and answers to them.
+/// Answers other nodes' requests.
 extension ImagePipeline {
     /// The tier that nodes share; nil without one.
     package var shared: SharedTier? { tiers.shared }

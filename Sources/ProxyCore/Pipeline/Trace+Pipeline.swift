@@ -5,7 +5,6 @@ import Imaging
 import Loading
 import Primitives
 import Rendering
-
 import Tracing
 import URLs
 

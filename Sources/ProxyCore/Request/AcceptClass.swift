@@ -4,8 +4,8 @@ package import Imaging
 
 /// The configured automatic formats that an `Accept` field names, best first.
 ///
-/// The class replaces the field's text in keys, so that all browsers that prefer the same formats share one
-/// cache entry. Four bits per format.
+/// The class replaces the field's text in aliases, and its formats do so in keys of results, so that all
+/// browsers that prefer the same formats share one cache entry. Four bits per format.
 package struct AcceptClass: Sendable, Hashable {
     /// The formats' numbers plus one, the best in the lowest four bits; 0 if none is named.
     package private(set) var rawValue: UInt32 = 0

@@ -6,8 +6,9 @@ import Synchronization
 
 /// The purges of all nodes: objects of the bucket, read in the order of their times. Safe from any task.
 ///
-/// Times are the store's, so that a wrong clock of a node delays nothing and brings nothing back. A node knows every purge
-/// that was written more than `journalInterval` ago, or does not use the tier.
+/// Times are the store's, so that a wrong clock of a node delays nothing and brings nothing back. It is read
+/// each `journalInterval`. A node knows every purge that was written more than a minute ago
+/// (`longestSilence`), or does not use the tier.
 package final class PurgeJournal: Sendable {
     private struct State {
         var times = PurgeTimes()

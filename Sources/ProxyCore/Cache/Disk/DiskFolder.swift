@@ -6,9 +6,10 @@ import Glibc
 
 /// The folder of the disk tier as the file system sees it: where an entry's file lies, and how it is created.
 ///
-/// An entry lies at `originals/ab/abcd…`, or below `results`, `intermediates` or `derived`, named by its key, so that a
-/// look-up needs nothing else. Everything is relative to one open descriptor of the folder. Blocking; safe from any
-/// thread, but only one thread may link and unlink.
+/// An entry lies at `originals/ab/abcd…`, or below `results`, `intermediates` or `derived`, named by its key, so
+/// that a look-up needs nothing else. Entries and listings are relative to one open descriptor of the folder;
+/// staging, and the index in it, use its path. Blocking; safe from any thread, but only one thread may link
+/// and unlink.
 final class DiskFolder: Sendable {
     /// The relevant members of a file's inode.
     struct Status {

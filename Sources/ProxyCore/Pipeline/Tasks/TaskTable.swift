@@ -20,7 +20,8 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
     /// Subscribes to the task for `key`; starts one if none can be joined.
     ///
     /// Never suspends. The subscription ends when the last reference to it is released.
-    /// - Parameter progress: made when a task begins, under the table's lock: must be a mere value or object.
+    /// - Parameter progress: made when a task begins, under the table's lock: must not block, and may take
+    ///   only locks under which the table is never called.
     func join(_ key: Key, progress: @autoclosure () -> Progress, work: @escaping Work) -> Subscription {
         let (task, isLeader) = joinable.withLock { table in
             // A task whose last subscription is just ending refuses; a new one takes its place.
