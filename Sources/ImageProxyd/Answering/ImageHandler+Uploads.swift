@@ -78,7 +78,7 @@ extension ImageHandler {
     package func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
         do throws(PipelineError) {
             if !isOperator { try limit.check(request) }
-            // Any name will do: it is asked whether one could be taken.
+            // Any name will do: it is asked whether one could be taken. Lost: nothing; this one is valid.
             if let url = try? SourceURL.upload([]) {
                 _ = try parse(request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
             }

@@ -105,6 +105,7 @@ final class Cluster: Sendable {
         } catch {
             result = .failure(error)
         }
+        // Lost: nothing; the error is thrown below, once the others have been asked.
         let sources = (try? result.get().sources) ?? []
         async let shared = tier?.end(purge, tagged: sources)
         async let broadcast = peers?.broadcast(purge)

@@ -97,7 +97,10 @@ struct ProxyConfiguration: SettingGroup {
             """
             Sources that the playground offers to begin with.
             """
-        ) { $0.filter { (try? SourceURL(parsing: $0)) == nil } }
+        ) { samples in
+            // Lost: why it is no URL; the problem names it, and what is allowed.
+            samples.filter { (try? SourceURL(parsing: $0)) == nil }
+        }
         Setting.group("log", \.log)
     }
 

@@ -64,6 +64,7 @@ struct PrefetchHistory: Sendable {
                 of: path, atMost: ByteCount(Self.maxBytes), isRegular: true)
         else { return }
         var parser = JSONParser(bytes, notesPositions: false)
+        // Lost: where it is no JSON; the same holds.
         guard let object = try? parser.parse(), case .array(let orders)? = object["orders"] else { return }
         ended = orders.prefix(count).compactMap { json in
             guard var progress = PrefetchProgress(json) else { return nil }

@@ -209,7 +209,7 @@ final class Transfer {
         if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
         redirectHead = nil
         url = target
-        // An ambiguous rule is ignored here; the receiver refuses the response then.
+        // Lost: that the rule is ambiguous; the receiver refuses the response then.
         hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
         redirects += 1
         needsFreshConnection = false

@@ -257,6 +257,7 @@ package final class ImageRequestParser: Sendable {
             .items
         else { return nil }
         let values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
+        // Lost: what is wrong with the URL; as above.
         return try? Self.source(url: values["url"], url64: values["url64"], buckets: policy.buckets)
     }
 

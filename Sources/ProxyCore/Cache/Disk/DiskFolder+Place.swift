@@ -46,7 +46,7 @@ extension DiskFolder {
         let descriptor = unsafe linux_openat(root.raw, Self.ballastName, flags, Self.fileMode)
         guard descriptor >= 0 else { return }
         let file = OwnedDescriptor(owning: descriptor)
-        // Another size may have been configured before.
+        // Another size may have been configured before. Lost: why its size is unknown; it is then not cut.
         if let status = try? file.status(), status.size > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
         _ = posix_fallocate(file.raw, 0, off_t(bytes))
     }

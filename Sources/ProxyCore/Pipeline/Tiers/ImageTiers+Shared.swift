@@ -24,12 +24,14 @@ extension ImageTiers {
                 entry.description, body: entry.body, checksum: entry.checksum, record: record, token: token)
         }
         guard
+            // Lost: why; the tier has counted it, but for a body that can't be written.
             let staged = try? disk.stage(
                 kind: entry.description.kind, keyText: entry.description.keyText),
             (try? await reading.run({ () throws(BodyError) in
                 try staged.file.writeAll(entry.body, at: staged.bodyOffset)
             })) != nil
         else { return }
+        // Lost: why; the tier has counted it.
         _ = try? await disk.commit(
             staged, entry.description, byteCount: entry.body.count, bodyChecksum: entry.checksum,
             record: record, token: token)

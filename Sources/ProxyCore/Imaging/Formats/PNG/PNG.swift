@@ -73,7 +73,7 @@ enum PNG: FormatCoder {
     }
 
     static func embeddedPixels(of file: UnsafeRawBufferPointer) -> Int? {
-        // The reason is dropped: which of its texts was too long.
+        // Lost: why it is refused, such as which of its texts is too long.
         guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
         var chunks = unsafe PNGChunks(file)
         guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else { return nil }
