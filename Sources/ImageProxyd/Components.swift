@@ -177,8 +177,8 @@ struct Components: Sendable {
     private static let informationShare = 64
     private static let minInformationBytes = 2 << 20
 
-    private static func sharing(_ configuration: ProxyConfiguration) -> SharingPolicy {
-        SharingPolicy(
+    private static func sharing(_ configuration: ProxyConfiguration) -> CrossOriginPolicy {
+        CrossOriginPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin,
             downstream: configuration.downstream)
     }

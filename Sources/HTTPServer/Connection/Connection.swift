@@ -44,7 +44,7 @@ final class Connection {
     /// Hot path: the socket has octets to read or free space, or has ended.
     func handle(_ events: UInt32) {
         if events & EPOLLERR.rawValue != 0 { return machine.reset(self) }
-        if events & EPOLLHUP.rawValue != 0 { return machine.hangUp(at: loop.now, self) }
+        if events & EPOLLHUP.rawValue != 0 { return machine.bothSidesClosed(at: loop.now, self) }
         if events & EPOLLOUT.rawValue != 0 { machine.writable(at: loop.now, self) }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLRDHUP.rawValue != 0 { machine.halfClose() }

@@ -368,7 +368,7 @@ struct ConnectionStateMachine {
     }
 
     /// The socket is closed in both directions.
-    mutating func hangUp(at now: UInt64, _ driver: some ConnectionDriver) {
+    mutating func bothSidesClosed(at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
         if output.hasFinished { closeBothSides(driver) } else { cut(driver) }
     }

@@ -119,7 +119,7 @@ struct AdminRoutes {
 
     private func routed(_ request: HTTPRequest, _ content: PrefetchContent? = nil) -> HTTPAnswer {
         if Routes.isForServer(request) {
-            return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
+            return .now(CrossOriginPolicy.none.options(for: request, allow: Self.allowed))
         }
         let target = request.target
         let name = target.prefix { $0 != "?" }

@@ -47,7 +47,7 @@ package final class ImageHandler: Sendable {
     package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailureMemory,
-        automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
+        automatic: AutomaticFormats, sharing: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,
         clock: @escaping @Sendable () -> WallTime,

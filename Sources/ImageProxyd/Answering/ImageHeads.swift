@@ -27,7 +27,7 @@ struct ImageHeads {
     /// - Parameter shortLifetime: its lifetime in seconds since it was made, if a better result will replace
     ///   it.
     init(
-        _ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy, shortLifetime: Int64? = nil
+        _ image: ImageResponse, request: ImageRequest, sharing: CrossOriginPolicy, shortLifetime: Int64? = nil
     ) {
         let record = image.record
         // The date of a result is when its source was changed; it does not distinguish two encodings.
@@ -44,7 +44,7 @@ struct ImageHeads {
 
     /// The fields of an image that is streamed while it is received: without an entity tag, unless all of its
     /// bytes are known by now.
-    init(_ image: StreamingImage, request: ImageRequest, sharing: SharingPolicy) {
+    init(_ image: StreamingImage, request: ImageRequest, sharing: CrossOriginPolicy) {
         self.init(
             image.record, as: image.record.format, Validators(image.contentHash, image.record), request,
             sharing, isTagged: image.isTagged)
@@ -52,7 +52,7 @@ struct ImageHeads {
 
     private init(
         _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
-        _ sharing: SharingPolicy, isTagged: Bool, size: (width: Int, height: Int) = (0, 0),
+        _ sharing: CrossOriginPolicy, isTagged: Bool, size: (width: Int, height: Int) = (0, 0),
         atMost mostAge: Int64? = nil
     ) {
         self.validators = validators

@@ -11,11 +11,11 @@ package import Request
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
 package struct ResponseMapping: Sendable {
-    let sharing: SharingPolicy
+    let sharing: CrossOriginPolicy
     /// The route that is answered.
     let route: Metric.Route
 
-    package init(sharing: SharingPolicy, route: Metric.Route) {
+    package init(sharing: CrossOriginPolicy, route: Metric.Route) {
         self.sharing = sharing
         self.route = route
     }

@@ -9,7 +9,7 @@ import Pipeline
 /// settings: a reload replaces them as a whole.
 final class Routes: Sendable {
     private let handlers: ImageHandlers
-    private let sharing: SharingPolicy
+    private let sharing: CrossOriginPolicy
     private let status: StatusHandler
     private let srcset: SrcsetHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
@@ -25,7 +25,7 @@ final class Routes: Sendable {
     let limit: ClientLimit
 
     init(
-        handlers: ImageHandlers, sharing: SharingPolicy, status: StatusHandler, srcset: SrcsetHandler,
+        handlers: ImageHandlers, sharing: CrossOriginPolicy, status: StatusHandler, srcset: SrcsetHandler,
         showsMetrics: Bool, playground: PlaygroundHandler?, admin: AdminRoutes, cluster: ClusterHandler?,
         pipeline: ImagePipeline, limit: ClientLimit
     ) {
@@ -50,7 +50,7 @@ final class Routes: Sendable {
         if let answer = cluster?.answer(request) { return answer }
         let route = unsafe request.withTarget { unsafe Metric.Route(of: $0) }
         if Self.isForServer(request) {
-            var response = SharingPolicy.none.options(for: request, allow: Self.allowed)
+            var response = CrossOriginPolicy.none.options(for: request, allow: Self.allowed)
             response.note = ExchangeNote(path: InlineText("*"))
             return .now(response)
         }

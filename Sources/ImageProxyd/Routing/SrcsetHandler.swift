@@ -24,7 +24,7 @@ struct SrcsetHandler: Sendable {
     let key: [UInt8]?
     let loops: LoopGuard
     let limit: ClientLimit
-    let sharing: SharingPolicy
+    let sharing: CrossOriginPolicy
     let tracing: RequestTracing
     let clock: @Sendable () -> WallTime
 

@@ -179,7 +179,7 @@ extension SourceRecord {
                 staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         }
         // A response that is private here is private downstream, too, whatever the origin sends to others.
-        control.directives.formUnion(directives.intersection([.purged, .isPrivate]))
+        control.directives.formUnion(directives.intersection([.mustConfirm, .isPrivate]))
         return control
     }
 

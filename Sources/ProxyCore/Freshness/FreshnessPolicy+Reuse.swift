@@ -18,7 +18,7 @@ extension FreshnessPolicy {
     /// Decides on a stored response at `now` (RFC 9111 §4.2, §5.2.1).
     package func reuse(of record: SourceRecord, at now: WallTime, for client: RequestDirectives) -> Reuse {
         guard !client.noCache, !client.refreshesCached,
-            record.directives.isDisjoint(with: [.noCache, .purged]), !record.isOfTheFuture(at: now)
+            record.directives.isDisjoint(with: [.noCache, .mustConfirm]), !record.isOfTheFuture(at: now)
         else {
             return .forbidden
         }
@@ -51,7 +51,9 @@ extension FreshnessPolicy {
     package func mayServeOnError(
         _ record: SourceRecord, at now: WallTime, for client: RequestDirectives
     ) -> Bool {
-        guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .purged]) else { return false }
+        guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .mustConfirm]) else {
+            return false
+        }
         let staleness = record.staleness(at: now)
         guard staleness >= 0 || record.isOfTheFuture(at: now) else { return true }
         let window = record.staleIfError ?? Int64(configuration.staleIfError.seconds)

@@ -83,8 +83,8 @@ package struct SourceRecord: Sendable, Hashable {
         package static let proxyRevalidate = Directives(rawValue: 1 << 6)
         /// The lifetime is the origin's own, neither heuristic nor default.
         package static let explicitLifetime = Directives(rawValue: 1 << 7)
-        /// An operator has purged a tag of it: stale until the origin has confirmed it, whatever else holds.
-        package static let purged = Directives(rawValue: 1 << 8)
+        /// An operator has purged a tag of it, or the index may have lost its last state: stale until the origin has confirmed it, whatever else holds.
+        package static let mustConfirm = Directives(rawValue: 1 << 8)
 
         /// Of an entry in a read-only folder: fresh as long as that exists, which no file of the tier's own
         /// shows.
@@ -104,7 +104,7 @@ package struct SourceRecord: Sendable, Hashable {
         package var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response must never be served without validation once it is stale (RFC 9111 §4.2.4).
         package var forbidStale: Bool {
-            !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .purged])
+            !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .mustConfirm])
         }
     }
 
@@ -169,7 +169,7 @@ package struct SourceRecord: Sendable, Hashable {
 
     /// Whether the response may be reused without revalidation (RFC 9111 §4.2).
     package func isFresh(at now: WallTime) -> Bool {
-        directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
+        directives.isDisjoint(with: [.noCache, .mustConfirm]) && currentAge(at: now) < freshnessLifetime
             && !isOfTheFuture(at: now)
     }
 

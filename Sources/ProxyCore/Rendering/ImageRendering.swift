@@ -3,7 +3,7 @@
 package import Bodies
 package import Imaging
 
-/// THE SEAM to pixels: turns a source picture into a rendition, in any process.
+/// The interface to the workers: turns a source picture into a rendition, in any process.
 ///
 /// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests
 /// and the command line). Safe from any task; many calls may run at once, and each implementation bounds how

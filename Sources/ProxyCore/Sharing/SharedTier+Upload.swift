@@ -54,7 +54,7 @@ extension SharedTier {
 
     func run(_ upload: SharedUpload) async {
         guard journal.isCurrent, upload.token.isValid, let content = await upload.read(),
-            !content.record.directives.forbidStoring, !content.record.directives.contains(.purged),
+            !content.record.directives.forbidStoring, !content.record.directives.contains(.mustConfirm),
             !content.record.directives.contains(.inReadOnlyFolder)
         else { return }
         var names: [String] = []

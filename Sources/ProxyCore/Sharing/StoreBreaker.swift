@@ -6,7 +6,7 @@
 struct StoreBreaker: Sendable {
     private var failures = 0
     private var pause = Duration.zero
-    private var opensUntil: ContinuousClock.Instant?
+    private var openUntil: ContinuousClock.Instant?
     private var isProbing = false
 
     /// Failures in a row that open it.
@@ -15,12 +15,12 @@ struct StoreBreaker: Sendable {
     static let longestPause = Duration.seconds(30)
 
     /// Whether it refuses, or lets a probe through at most.
-    var isOpen: Bool { opensUntil != nil }
+    var isOpen: Bool { openUntil != nil }
 
     /// Whether an exchange may begin; each that may reports its end by `end`.
     mutating func admit(at now: ContinuousClock.Instant) -> Bool {
-        guard let opensUntil else { return true }
-        guard now >= opensUntil, !isProbing else { return false }
+        guard let openUntil else { return true }
+        guard now >= openUntil, !isProbing else { return false }
         isProbing = true
         return true
     }
@@ -39,8 +39,8 @@ struct StoreBreaker: Sendable {
         failures += 1
         let wasProbe = isProbing
         isProbing = false
-        guard failures >= Self.limit, opensUntil == nil || wasProbe else { return }
+        guard failures >= Self.limit, openUntil == nil || wasProbe else { return }
         pause = min(Self.longestPause, pause == .zero ? Self.firstPause : pause * 2)
-        opensUntil = now + pause
+        openUntil = now + pause
     }
 }

@@ -137,7 +137,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         try await store("b", as: record("other"), in: disk)
         var purged = record("source")
-        purged.directives.insert(.purged)
+        purged.directives.insert(.mustConfirm)
         try await disk.save(purged)
         if afterRestart {
             await disk.close()
@@ -215,7 +215,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         try await store("b", as: record("other"), in: disk)
         var purged = record("source")
-        purged.directives.insert(.purged)
+        purged.directives.insert(.mustConfirm)
         try await disk.save(purged)
         clock.advance(by: 1)
         try await disk.save(record("kept"))
@@ -341,7 +341,7 @@ struct DiskRecordTests {
         #expect(await answer(disk, "a") == nil)
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         let stale = try #require(await disk.sourceRecord(for: key("a")))
-        #expect(stale.directives.contains(.purged) && stale.entityTag == record("a").entityTag)
+        #expect(stale.directives.contains(.mustConfirm) && stale.entityTag == record("a").entityTag)
         #expect(disk.mayLackLinks)
         // What the origin has confirmed counts again, also for the next process, and so does what is stored.
         try await disk.save(record("a"))
@@ -350,7 +350,7 @@ struct DiskRecordTests {
 
         disk = try await open()
         #expect(await disk.sourceRecord(for: key("a")) == record("a"))
-        #expect(await disk.sourceRecord(for: key("b"))?.directives.contains(.purged) == true)
+        #expect(await disk.sourceRecord(for: key("b"))?.directives.contains(.mustConfirm) == true)
         #expect(await answer(disk, "b") == nil)
         #expect(await answer(disk, "c") != nil)
         #expect(disk.mayLackLinks)

@@ -76,7 +76,7 @@ struct MemoryShareTests {
     @Test("Source records in memory are bounded by bytes, and the most recently used stay")
     func boundsRecords() {
         let share = MemoryShare(bytes: 1 << 20)
-        let records = RecordMemory(limit: 10_000, scanLimit: 10_000, share: share)
+        let records = RecordMemory(limit: 10_000, share: share)
         for number in 0..<1_000 {
             var record = record("\(number)")
             record.keyText = String(repeating: "a", count: 8_000)

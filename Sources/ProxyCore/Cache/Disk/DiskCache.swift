@@ -56,7 +56,7 @@ package final class DiskCache: Sendable {
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
         records = RecordMemory(
-            limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory, share: recordShare)
+            limit: limits.maxRecordsInMemory, share: recordShare)
         whenUnlinked { _, _ in }
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
     }

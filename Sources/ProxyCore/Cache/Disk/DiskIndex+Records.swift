@@ -24,7 +24,7 @@ extension DiskIndex {
             let stored = StoredRecord(bytes[...], key: key, keyText: keyText)
         else { return nil }
         var record = stored.record
-        if stored.generation < trustedSince { record.directives.insert(.purged) }
+        if stored.generation < trustedSince { record.directives.insert(.mustConfirm) }
         return record
     }
 

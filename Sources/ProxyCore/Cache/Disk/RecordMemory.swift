@@ -10,7 +10,7 @@ final class RecordMemory: Sendable {
     private struct State {
         var ring: EvictionRing<CacheKey, SourceRecord>
         /// Changes with every record that is saved or removed.
-        var generation: UInt64 = 0
+        var changes: UInt64 = 0
     }
 
     private let limit: Int
@@ -21,12 +21,11 @@ final class RecordMemory: Sendable {
     /// bytes.
     private static let overhead = 512
 
-    /// Creates a table of at most `limit` records, within the bytes of `share`; one eviction skips at most
-    /// `scanLimit`.
-    init(limit: Int, scanLimit: Int, share: MemoryShare) {
+    /// Creates a table of at most `limit` records, within the bytes of `share`.
+    init(limit: Int, share: MemoryShare) {
         self.limit = limit
         self.share = share
-        state = Mutex(State(ring: EvictionRing(scanLimit: scanLimit)))
+        state = Mutex(State(ring: EvictionRing(scanLimit: limit)))
     }
 
     /// Returns a record that is in memory.
@@ -35,12 +34,12 @@ final class RecordMemory: Sendable {
     }
 
     /// To be read before a record is read from disk, and passed to `keep`.
-    var generation: UInt64 { state.withLock { $0.generation } }
+    var changes: UInt64 { state.withLock { $0.changes } }
 
     /// Stores a record that was read from disk, unless any was saved or removed since: it might be outdated.
-    func keep(_ record: SourceRecord, readAt generation: UInt64) {
+    func keep(_ record: SourceRecord, readAt changes: UInt64) {
         change { state in
-            guard state.generation == generation else { return }
+            guard state.changes == changes else { return }
             insert(record, &state)
         }
     }
@@ -49,7 +48,7 @@ final class RecordMemory: Sendable {
     func save(_ record: SourceRecord, _ token: PurgeToken?) -> Bool {
         change { state in
             guard token?.isValid ?? true else { return false }
-            state.generation &+= 1
+            state.changes &+= 1
             insert(record, &state)
             return true
         }
@@ -58,7 +57,7 @@ final class RecordMemory: Sendable {
     /// Removes a record.
     func remove(_ key: CacheKey) {
         change { state in
-            state.generation &+= 1
+            state.changes &+= 1
             _ = state.ring.remove(key)
         }
     }
@@ -66,7 +65,7 @@ final class RecordMemory: Sendable {
     /// Removes all records.
     func removeAll() {
         change { state in
-            state.generation &+= 1
+            state.changes &+= 1
             _ = state.ring.removeAll()
         }
     }

@@ -43,7 +43,7 @@ package struct SourcePrefetch: Sendable {
         // An image for one client alone can't be made without a client.
         guard !request.delivery.options.contains(.handleCookies) else { return .unstorable }
         if await pipeline.isStored(request) {
-            _ = await pipeline.tiers.link(request)
+            _ = await pipeline.tiers.linkTags(of: request)
             return .stored
         }
         var request = request
@@ -52,7 +52,7 @@ package struct SourcePrefetch: Sendable {
         guard case .unstorable = outcome, let known, !known.token.isValid else { return outcome }
         // What was fetched before a purge may not be stored, whatever was purged: it is fetched once more.
         self.known = nil
-        for _ in 0..<Self.maxWaits where pipeline.tiers.purgeLog.isSweeping {
+        for _ in 0..<Self.maxWaits where pipeline.tiers.purgeLog.isPurgingBroadly {
             // Lost: that the order was cancelled; its next image is not begun.
             try? await timer.sleep(for: Self.wait)
         }
@@ -86,7 +86,7 @@ package struct SourcePrefetch: Sendable {
         } else if !job.keepsToCache {
             known = (try await job.original(of: try await job.usableSource()), job.token)
         }
-        job.refreshed = known?.source
+        job.givenSource = known?.source
         return try await places.with { [job] () async throws(PipelineError) in try await job.resultOfTask() }
     }
 

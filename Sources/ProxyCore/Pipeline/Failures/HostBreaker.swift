@@ -20,9 +20,9 @@ struct HostBreaker: Sendable {
     private var failures = 0
     private var lastFailure: Int64 = 0
     /// How often it has opened since the origin last worked.
-    private var trips = 0
+    private var timesOpened = 0
     private var openedAt: Int64 = 0
-    private var opensUntil: Int64 = 0
+    private var openUntil: Int64 = 0
     private var isProbing = false
     /// When the last probe began.
     private var probedAt: Int64 = 0
@@ -33,13 +33,13 @@ struct HostBreaker: Sendable {
     private static let mostDoublings = 20
 
     /// Whether it refuses, or lets a probe through at most.
-    var isOpen: Bool { trips > 0 }
+    var isOpen: Bool { timesOpened > 0 }
 
     /// Decides on a fetch; every one that is admitted has to report its end by `fail` or `withdraw`, or by success.
     mutating func admit(at now: Int64, by rules: FailedURLsConfiguration.Breaker) -> Admission {
         guard isOpen else { return .admitted(isProbe: false) }
         // A clock that was set back must not make the pause longer.
-        guard now >= opensUntil || now < openedAt else { return .refused(seconds: opensUntil - now) }
+        guard now >= openUntil || now < openedAt else { return .refused(seconds: openUntil - now) }
         let isDue = now - probedAt >= Int64(rules.pause.seconds) || now < probedAt
         guard !isProbing || isDue else { return .refused(seconds: 1) }
         isProbing = true
@@ -73,11 +73,11 @@ struct HostBreaker: Sendable {
     private mutating func trip(
         at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double, atLeast least: Int64
     ) {
-        let doubled = rules.pause.seconds << min(trips, Self.mostDoublings)
+        let doubled = rules.pause.seconds << min(timesOpened, Self.mostDoublings)
         let pause = min(Double(doubled), Double(rules.maximum.seconds)) * (1 - Self.jitterShare * random)
-        trips += 1
+        timesOpened += 1
         openedAt = now
         let longest = Int64(rules.maximum.seconds)
-        opensUntil = now + max(1, Int64(pause.rounded(.up)), min(least, longest))
+        openUntil = now + max(1, Int64(pause.rounded(.up)), min(least, longest))
     }
 }

@@ -5,7 +5,7 @@ import Primitives
 import Request
 
 extension ImageJob {
-    typealias Tasks = TaskTable<Key, StreamHandle, ImageResponse, PipelineError>
+    typealias Tasks = TaskTable<Key, ImageProgress, ImageResponse, PipelineError>
     typealias Subscription = Tasks.Subscription
 
     /// Names an image that is being made. Clients with different cache directives do not share the task.

@@ -17,7 +17,7 @@ extension ImageJob {
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
         guard tiers.asksOtherNodes, isShareable, !client.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
-        if known?.directives.contains(.purged) == true { return nil }
+        if known?.directives.contains(.mustConfirm) == true { return nil }
         if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
             return nil
         }

@@ -28,13 +28,13 @@ extension ImagePipeline {
         streaming: StreamingImage.Support
     ) async throws(PipelineError) -> ImageAnswer {
         let job = ImageJob(self, request, asking: client, cookies: cookies)
-        if let hit = job.lookUp() { return .whole(await job.linked(hit)) }
+        if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
-            image.isTagged = await job.link()
+            image.isTagged = await job.linkTags()
             return .streaming(image)
         }
-        return .whole(await job.linked(try await job.result(of: subscription)))
+        return .whole(await job.withLinkedTags(try await job.result(of: subscription)))
     }
 }
 
@@ -50,12 +50,12 @@ struct ImageJob: Sendable {
     let privateID: UInt64?
     /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
     var token: PurgeToken
-    /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
-    var refreshed: Source?
+    /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
+    var givenSource: Source?
     /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
     private(set) var registered: Key?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
-    var stream: StreamHandle?
+    var stream: ImageProgress?
 
     /// What is to be done for a client.
     init(
@@ -110,12 +110,12 @@ struct ImageJob: Sendable {
     func join() async -> Subscription {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
-        if await !link() { job.client.noStore = true }
+        if await !linkTags() { job.client.noStore = true }
         let key = job.key()
         job.registered = key
         let priority = request.delivery.priority
         let subscription = pipeline.tasks.join(
-            key, progress: StreamHandle(interest: RenderInterest(priority))
+            key, progress: ImageProgress(interest: RenderInterest(priority))
         ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
         if subscription.isLeader {
             subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }
@@ -130,17 +130,17 @@ struct ImageJob: Sendable {
     }
 
     /// Has a purge by any of the request's tags find the image; false where it would not.
-    fileprivate func link() async -> Bool {
+    fileprivate func linkTags() async -> Bool {
         if isPrivate { return true }
-        return await tiers.link(request)
+        return await tiers.linkTags(of: request)
     }
 
     /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
-    private func run(_ stream: StreamHandle) async throws(PipelineError) -> ImageResponse {
+    private func run(_ stream: ImageProgress) async throws(PipelineError) -> ImageResponse {
         var job = self
         job.stream = request.isUntouched ? stream : nil
         // Issued again: what was purged while the job waited to be joined does not concern it.
-        if refreshed == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
+        if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         let begun = job
         return try await stream.interest.carried { () async throws(PipelineError) in
             var response = try await begun.image()
@@ -157,7 +157,7 @@ struct ImageJob: Sendable {
         // What the rule has encoded anew may be here already, whether or not the original is.
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
-        if let refreshed { source = refreshed } else { source = try await usableSource() }
+        if let givenSource { source = givenSource } else { source = try await usableSource() }
         if request.skips(source.record.format), pipeline.mayPass(source.record) {
             return try await made(by: nil).image(of: source)
         }
@@ -358,16 +358,16 @@ struct ImageJob: Sendable {
     ///
     /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
     /// made is stored, for it began after the purge. Without this the next purge would not find it.
-    fileprivate func linked(_ response: ImageResponse) async -> ImageResponse {
-        guard await !link() else { return response }
+    fileprivate func withLinkedTags(_ response: ImageResponse) async -> ImageResponse {
+        guard await !linkTags() else { return response }
         var response = response
         // No entry, no alias: the next request for it tries again.
         (response.isTagged, response.entry) = (false, nil)
         return response
     }
 
-    /// The image, made in a task that requests may join; a source in `refreshed` is not fetched again.
+    /// The image, made in a task that requests may join; a source in `givenSource` is not fetched again.
     func resultOfTask() async throws(PipelineError) -> ImageResponse {
-        await linked(try await result(of: join()))
+        await withLinkedTags(try await result(of: join()))
     }
 }

@@ -35,7 +35,7 @@ package struct PurgeCounts: Sendable, Hashable {
 
 extension ImageTiers {
     /// Links a request's tags to its result, for purges; false when that can't be stored.
-    func link(_ request: ImageRequest) async -> Bool {
+    func linkTags(of request: ImageRequest) async -> Bool {
         guard !request.delivery.tags.isEmpty else { return true }
         let links = request.delivery.tags.map { tag in
             TagLink(tag: tag, result: request.resultKey, source: request.sourceKey)
@@ -187,7 +187,7 @@ extension ImageTiers {
             _ = try await disk.removeAll(ofSource: source)
             return
         }
-        record.directives.insert(.purged)
+        record.directives.insert(.mustConfirm)
         update(record)
         try await disk.save(record)
         // Again, as in `save`.

@@ -9,7 +9,7 @@ import Testing
 @testable import Pipeline
 
 @Suite("A fetch whose body is streamed")
-struct StreamHandleTests {
+struct ImageProgressTests {
     private func newFetch() -> OriginalFetch {
         OriginalFetch(
             body: PartialBody { () throws(BodyError) in throw .storage("no room") }, place: SpillTarget(),
@@ -19,7 +19,7 @@ struct StreamHandleTests {
 
     @Test("A fetch whose body never arrives is not retained by those that wait for it")
     func release() async {
-        let stream = StreamHandle()
+        let stream = ImageProgress()
         weak var released: OriginalFetch?
         do {
             let fetch = newFetch()
@@ -33,7 +33,7 @@ struct StreamHandleTests {
 
     @Test("A wait for the body ends with the task that waits")
     func cancelled() async {
-        let stream = StreamHandle()
+        let stream = ImageProgress()
         let waiting = Task { await (stream.fetch.wait() ?? nil) == nil }
         waiting.cancel()
         #expect(await waiting.value)

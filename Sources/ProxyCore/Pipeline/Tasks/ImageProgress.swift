@@ -4,7 +4,7 @@ import Rendering
 
 /// What the subscribers of an image's task share while it runs: who asked, whether the origin was asked, and the fetch whose
 /// bytes may go out while they are received, if any.
-final class StreamHandle: Sendable {
+final class ImageProgress: Sendable {
     /// The clients that have requested the image; one that leaves still counts.
     let interest: RenderInterest
     /// Whether the origin was asked, as the request that began notes it.

@@ -4,7 +4,7 @@ package import Freshness
 package import HTTPServer
 
 /// Which pages of other origins may read images (CORS), who may see their timing (Resource Timing), and what is said to caches.
-package struct SharingPolicy: Sendable {
+package struct CrossOriginPolicy: Sendable {
     /// Lines that are the same on every answer.
     package let fields: HTTPFields
     /// Whether `Vary` contains `Origin`.
@@ -17,7 +17,7 @@ package struct SharingPolicy: Sendable {
     package let downstream: DownstreamConfiguration
 
     /// No origin may read.
-    package static let none = SharingPolicy(cors: [], timing: [])
+    package static let none = CrossOriginPolicy(cors: [], timing: [])
 
     /// Answer fields that scripts may read in addition to those that CORS always permits.
     private static let exposed =
