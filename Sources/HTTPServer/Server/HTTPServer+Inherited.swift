@@ -51,7 +51,7 @@ extension HTTPServer.Address {
     private static func host(_ family: CInt, _ octets: ArraySlice<UInt8>) -> String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let octets = Array(octets)
-        // Can't fail: the family is known and the text has room for the longest address.
+        // Can't fail: the family is known and the text has space for the longest address.
         _ = unsafe inet_ntop(family, octets, &text, socklen_t(text.count))
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -122,7 +122,7 @@ final class PrefetchClient: Sendable {
                 return show(progress, !hasMore)
             }
             guard answer.status == 503 else { throw Self.failure(answer, token) }
-            // Its queue is full: there is room as soon as some of it is done.
+            // Its queue is full: there is space as soon as some of it is done.
             let isFirst = state.withLock { state in
                 defer { state.isWaiting = true }
                 return !state.isWaiting

@@ -193,7 +193,7 @@ struct FetchQueue {
         return nil
     }
 
-    /// Removes a fetch so that another one has room: one of the client with the most waiting fetches, if that
+    /// Removes a fetch so that another one has space: one of the client with the most waiting fetches, if that
     /// has at least two more than the other's client; otherwise one of the same client; otherwise a less
     /// urgent one of a client with more waiting.
     private mutating func displaced(by ticket: FetchTicket) -> FetchTicket? {

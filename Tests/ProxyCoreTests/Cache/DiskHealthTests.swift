@@ -16,7 +16,7 @@ struct DiskHealthTests {
         #expect(health.failed(with: .full, at: 11) == nil)
         #expect(health.stored(1, at: 12) == nil)
         #expect(health.failed(with: .full, at: 13) == nil)
-        #expect(health.stored(1, at: 13 + DiskHealth.calm) == .working)
+        #expect(health.stored(1, at: 13 + DiskHealth.secondsUntilCalm) == .working)
         #expect(health.stored(1, at: 30) == nil)
         #expect(health.failed(with: .full, at: 31) == .full)
     }
@@ -55,7 +55,7 @@ struct DiskHealthTests {
         // Another program has used it all.
         _ = health.failed(with: .full, at: 11)
         #expect(!health.needsSpace)
-        _ = health.failed(with: .full, at: 10 + DiskHealth.pause)
+        _ = health.failed(with: .full, at: 10 + DiskHealth.secondsBetweenRemovals)
         #expect(health.needsSpace)
         health.freedSpace(1_000, at: 100)
 

@@ -65,7 +65,7 @@ extension DiskCache {
             }
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
                 guard token?.isValid ?? true else { throw .purged }
-                try writer.link(staged.file, as: entry, durable: durable, record: saved, &batch)
+                try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
                 return 1
             }
         }

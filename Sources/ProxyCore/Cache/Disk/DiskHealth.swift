@@ -22,12 +22,12 @@ struct DiskHealth: Sendable {
     private var lastFailure = Int64.min
     private var lastFreed = Int64.min
     /// Half of the bytes that the last removal freed, less those stored since: other programs may use the rest.
-    private var unused: Int64 = 0
+    private var freedBytesLeft: Int64 = 0
 
     /// Seconds without a failure after which a successful store ends the alarm.
-    static let calm: Int64 = 5
+    static let secondsUntilCalm: Int64 = 5
     /// Seconds after which entries are removed again although the freed bytes were not used by the tier.
-    static let pause: Int64 = 60
+    static let secondsBetweenRemovals: Int64 = 60
 
     /// Records a store that failed; returns an event if the state changes.
     mutating func failed(with error: DiskCacheError, at now: Int64) -> DiskEvent? {
@@ -35,7 +35,7 @@ struct DiskHealth: Sendable {
         switch error {
         case .full:
             condition = .full
-            needsSpace = unused <= 0 || now - lastFreed >= Self.pause
+            needsSpace = freedBytesLeft <= 0 || now - lastFreed >= Self.secondsBetweenRemovals
         case .brokenIndex, .system, .index, .unsupported, .locked:
             if case .brokenIndex = error { mustRecover = true }
             condition = .failing
@@ -48,14 +48,16 @@ struct DiskHealth: Sendable {
 
     /// Records bytes that were stored; returns an event if the state changes.
     mutating func stored(_ bytes: Int64, at now: Int64) -> DiskEvent? {
-        if unused > 0 { unused -= bytes }
-        guard condition != .working, now - lastFailure >= Self.calm || now < lastFailure else { return nil }
+        if freedBytesLeft > 0 { freedBytesLeft -= bytes }
+        guard condition != .working, now - lastFailure >= Self.secondsUntilCalm || now < lastFailure else {
+            return nil
+        }
         condition = .working
         return .working
     }
 
     /// Records that entries were removed for space.
     mutating func freedSpace(_ bytes: Int64, at now: Int64) {
-        (needsSpace, unused, lastFreed) = (false, max(0, bytes / 2), now)
+        (needsSpace, freedBytesLeft, lastFreed) = (false, max(0, bytes / 2), now)
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 struct WriteBatch {
     var changes: [IndexChange] = []
     /// Entries whose files were named; removed again if the index can't be written.
-    var linked: [EntryID] = []
+    var named: [EntryID] = []
     /// Tags that are known when the index is written.
     var links: [TagLink] = []
     var isDurable = false
@@ -46,14 +46,14 @@ extension DiskWriter {
     // MARK: - Storing
 
     /// Names a staged file, whose header is written, as the entry's; and saves its source's record, if given.
-    func link(
+    func name(
         _ file: OwnedDescriptor, as entry: IndexEntry, durable: Bool, record: SourceRecord?,
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
         try parts.requireOn()
         try parts.folder.link(file, as: entry.id)
         parts.entries.insert(entry.id)
-        batch.linked.append(entry.id)
+        batch.named.append(entry.id)
         batch.bytes += entry.bytes
         batch.changes.append(.put(entry))
         if let record { try save(record, nil, &batch) }
@@ -62,7 +62,7 @@ extension DiskWriter {
         batch.isDurable = true
     }
 
-    /// Writes a body that is in memory into a file, and links that.
+    /// Writes a body that is in memory into a file, and names that.
     func store(
         _ write: PendingWrite, durable: Bool, savesRecord: Bool, _ token: PurgeToken?,
         _ batch: inout WriteBatch
@@ -72,7 +72,7 @@ extension DiskWriter {
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         if let token, !token.isValid { write.record = nil }
         let (entry, file) = try parts.write(write, durable: durable)
-        try link(file, as: entry, durable: durable, record: savesRecord ? write.record : nil, &batch)
+        try name(file, as: entry, durable: durable, record: savesRecord ? write.record : nil, &batch)
     }
 
     /// Saves a source's record.
@@ -247,7 +247,7 @@ extension DiskWriter {
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
     private func commit(_ batch: inout WriteBatch) {
-        let (completions, linked) = (batch.completions, batch.linked)
+        let (completions, named) = (batch.completions, batch.named)
         batch.completions = []
         do throws(DiskCacheError) {
             try writeIndex(&batch)
@@ -255,7 +255,7 @@ extension DiskWriter {
         } catch {
             parts.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
-            if case .brokenIndex = error {} else { unlink(linked) }
+            if case .brokenIndex = error {} else { unlink(named) }
             for (completion, _) in completions { completion(.failure(error)) }
         }
     }

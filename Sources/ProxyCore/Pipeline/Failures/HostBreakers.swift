@@ -159,7 +159,7 @@ final class HostBreakers: Sendable {
                 state.forget(first.0)
                 state.forget(first.1)
             }
-            switch failure?.row.origin ?? .answered {
+            switch failure?.row.originState ?? .answered {
             case .answered where failure?.upstreamStatus == 429:
                 state.forget(.connecting(last))
                 state.fail(

@@ -48,7 +48,7 @@ package struct PipelineError: Error, Sendable, Hashable {
         /// Where the fault lies.
         let cause: Cause
         /// What it says of the origin's availability.
-        let origin: OriginState
+        let originState: OriginState
         /// The label under which a failed fetch is counted.
         let fetchLabel: Metric.Fetch
         /// The label under which a failed rendering is counted.
@@ -59,7 +59,7 @@ package struct PipelineError: Error, Sendable, Hashable {
             _ cause: Cause, _ origin: OriginState, _ fetch: Metric.Fetch, _ transform: Metric.Transform
         ) {
             (self.status, self.code, self.title, self.logCode) = (status, code, title, logCode ?? code)
-            (self.memory, self.cause, self.origin) = (memory, cause, origin)
+            (self.memory, self.cause, originState) = (memory, cause, origin)
             (fetchLabel, transformLabel) = (fetch, transform)
         }
     }

@@ -193,7 +193,7 @@ struct ImageJob: Sendable {
     /// The image once it is known what of the source may be used.
     private func image(of source: Source) async throws(PipelineError) -> ImageResponse {
         if request.plan == nil, source.body != nil { return await passThrough(source) }
-        if !isPrivate, let stored = try await storedResult(of: source) {
+        if !isPrivate, let stored = try await resultWithoutOriginal(of: source) {
             refreshIfNeeded(stored.provenance)
             return stored
         }
@@ -263,7 +263,7 @@ struct ImageJob: Sendable {
     // MARK: - Stored result
 
     /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
-    private func storedResult(of source: Source) async throws(PipelineError) -> ImageResponse? {
+    private func resultWithoutOriginal(of source: Source) async throws(PipelineError) -> ImageResponse? {
         let stored = try await FetchContext.traced("cache result") { () async throws(PipelineError) in
             try await tiers.result(for: request, hash: source.record.contentHash)
         }

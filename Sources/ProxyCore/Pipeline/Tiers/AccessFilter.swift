@@ -25,7 +25,7 @@ final class AccessFilter: Sendable {
         var files = Place()
     }
 
-    /// Whether there is room where entries would be promoted to.
+    /// Whether there is space where entries would be promoted to.
     private struct Place {
         private var evictions = 0
         var isCrowded = false
@@ -48,7 +48,7 @@ final class AccessFilter: Sendable {
 
     /// Notes a request, and says where the entry belongs if it was requested lately.
     ///
-    /// - Parameter evictions: called now and then: how many entries were evicted for lack of room so far.
+    /// - Parameter evictions: called now and then: how many entries were evicted for lack of space so far.
     func advice(
         for key: CacheKey, mayUseMemory: Bool, mayUseFiles: Bool, evictions: () -> (memory: Int, files: Int)
     ) -> Advice {
