@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The interface to the program that the server is part of: answers requests, now or later. An object, so that a loop calls it without a copy.
+/// The interface to the program that the server is part of: answers requests, now or later.
+///
+/// An object, so that a loop calls it without a copy.
 public protocol RequestHandling: AnyObject, Sendable {
     /// Hot path: called first for every request; true if `response`, which begins as an empty 200, has become
     /// the answer, false if `answer(_:)` is to make it.

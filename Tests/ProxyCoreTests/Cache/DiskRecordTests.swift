@@ -266,7 +266,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "A file's record contains what downstream is told, with or without a targeted field",
+        "A file's record contains what is sent downstream, with or without a targeted field",
         arguments: [
             [("cache-control", "s-maxage=600, max-age=60, stale-if-error=9, no-transform")],
             [("cache-control", "max-age=60, must-understand, no-store")],
