@@ -33,6 +33,8 @@ public final class FakeOrigin: Sendable {
     /// The address it listens on.
     public let address: String
 
+    /// What runs beside does not get the port once this has stopped.
+    private let heldPort: HeldPort
     private let refusesTLS: Bool
     private let routes = Mutex<[String: Responder]>([:])
     private let observed = Observed(Log())
@@ -44,7 +46,8 @@ public final class FakeOrigin: Sendable {
     /// A client that speaks TLS is answered 400 in plain text, as servers do, or else left to wait.
     public init(address: String = "127.0.0.1", refusesTLS: Bool = true) throws {
         self.refusesTLS = refusesTLS
-        let listener = try OriginSocket.listen(on: address)
+        heldPort = try HeldPort(address: address)
+        let listener = try OriginSocket.listen(on: address, port: heldPort.port)
         self.address = address
         port = listener.port
         // The thread retains the socket and the gate, not the origin, so that the origin can be released and

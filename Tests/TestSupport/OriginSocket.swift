@@ -59,29 +59,38 @@ final class OriginSocket: Sendable {
 
     // MARK: - Listening
 
-    /// A listener on a free port.
-    static func listen(on address: String) throws -> OriginSocket {
+    /// A listener on a port, or on a free one.
+    static func listen(on address: String, port: UInt16 = 0) throws -> OriginSocket {
+        let (descriptor, port) = try bind(to: address, port: port)
+        let socket = OriginSocket(descriptor, port: Int(port))
+        guard Glibc.listen(descriptor, 512) == 0 else { throw Failure(call: "listen", code: errno) }
+        return socket
+    }
+
+    /// A socket of the caller's that is bound to a port, or to a free one if that is 0, and does not listen.
+    static func bind(to address: String, port: UInt16) throws -> (descriptor: CInt, port: UInt16) {
         let descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
+        // A listener has the port of a `HeldPort`: both must permit it.
+        var isShared: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<CInt>.size))
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
-        guard inet_pton(AF_INET, address, &name.sin_addr) == 1 else {
-            throw Failure(call: "inet_pton", code: 0)
-        }
+        name.sin_port = port.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &name) { pointer in
+        let isAddress = inet_pton(AF_INET, address, &name.sin_addr) == 1
+        let isBound = withUnsafeMutablePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                guard bind(descriptor, name, length) == 0, Glibc.listen(descriptor, 512) == 0 else {
-                    return errno
-                }
-                return getsockname(descriptor, name, &length) == 0 ? 0 : errno
+                isAddress && Glibc.bind(descriptor, name, length) == 0
+                    && getsockname(descriptor, name, &length) == 0
             }
         }
-        guard code == 0 else {
+        guard isBound else {
+            let code = errno
             Glibc.close(descriptor)
             throw Failure(call: "bind", code: code)
         }
-        return OriginSocket(descriptor, port: Int(UInt16(bigEndian: name.sin_port)))
+        return (descriptor, UInt16(bigEndian: name.sin_port))
     }
 
     /// The next connection; nil once the gate is open.

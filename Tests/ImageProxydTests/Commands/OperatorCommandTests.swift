@@ -129,7 +129,7 @@ struct OperatorCommandTests {
 
     @Test("failed list shows an origin that is left alone, because it can't be connected to")
     func origins() async throws {
-        let closed = try ClosedPort()
+        let closed = try HeldPort()
         let proxy = try await Proxy(
             settings: #""failedURLs": {"breaker": {"failures": 2, "pause": "1h", "maximum": "1h"}}"#)
         for number in 1...3 {

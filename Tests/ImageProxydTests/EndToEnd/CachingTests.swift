@@ -264,7 +264,7 @@ struct CachingTests {
             settings:
                 "\"fetch\": {\"retries\": 0}, \"failedURLs\": {\"breaker\": {\"failures\": 3, \"pause\": \"1h\", \"maximum\": \"1h\"}}"
         )
-        let closed = try ClosedPort()
+        let closed = try HeldPort()
 
         for number in 0..<3 {
             let answer = try await proxy.get("/img?url=\(closed.url("/\(number)"))")

@@ -153,7 +153,7 @@ struct SharedTierNodeTests {
 
     @Test("A node starts and serves where the store can't be reached, and says so in its log")
     func unreachable() async throws {
-        let port = try ClosedPort()
+        let port = try HeldPort()
         let node = try await node("none", at: port.url("/"))
 
         let answer = try await node.get(node.target("/a.jpg", small))

@@ -57,7 +57,7 @@ final class Balancer: Sendable {
     init(_ kind: Kind, _ nodes: [Node], hasIdentifiers: Bool = true) async throws {
         folder = try TemporaryDirectory()
         heldPort = try HeldPort()
-        let port = heldPort.number
+        let port = heldPort.port
         try Self.writeFile(kind, folder, port, nodes, hasIdentifiers: hasIdentifiers)
         let file = "\(folder.path)/\(kind.file)"
         let command: [String] =
@@ -78,7 +78,7 @@ final class Balancer: Sendable {
     /// The status of the answer to a request.
     func status(_ method: String, _ target: String) async throws -> Int {
         try await onThread { [heldPort] in
-            let client = try RawHTTPClient(port: heldPort.number)
+            let client = try RawHTTPClient(port: heldPort.port)
             defer { client.hangUp() }
             try client.send("\(method) \(target) HTTP/1.1\r\nHost: images.example.org\r\n\r\n")
             return try client.answer().status
@@ -90,7 +90,7 @@ final class Balancer: Sendable {
         try await onThread { [heldPort] in
             var homes: [Int] = []
             while homes.count < count {
-                let client = try RawHTTPClient(port: heldPort.number)
+                let client = try RawHTTPClient(port: heldPort.port)
                 defer { client.hangUp() }
                 for _ in 0..<min(Self.requestsPerConnection, count - homes.count) {
                     let target = Self.target(homes.count)

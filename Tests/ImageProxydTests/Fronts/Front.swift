@@ -39,7 +39,7 @@ final class Front: Sendable {
     let daemon: DaemonProcess
     private let folder: TemporaryDirectory
     private let heldPort: HeldPort
-    private var port: UInt16 { heldPort.number }
+    private var port: UInt16 { heldPort.port }
     private let program: RunningProgram
 
     /// Returns once the front answers.
@@ -53,7 +53,7 @@ final class Front: Sendable {
             in: folder.path, configuration: try Self.settings(folder, downstream),
             environment: ["IMAGEPROXYD_LISTEN=127.0.0.1:0", "IMAGEPROXYD_ADMIN_LISTEN=127.0.0.1:0"])
         heldPort = try HeldPort()
-        let port = heldPort.number
+        let port = heldPort.port
         let ports = try (Self.port(after: "listening on", daemon), Self.port(after: "admin on", daemon))
         try Self.writeFile(kind, folder, port, daemon: ports.0, admin: ports.1)
         program = try RunningProgram(

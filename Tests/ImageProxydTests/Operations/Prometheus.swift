@@ -6,7 +6,7 @@ import TestSupport
 /// A real Prometheus that scrapes one daemon each second by the configuration of deploy/prometheus.
 final class Prometheus: Sendable {
     private let heldPort: HeldPort
-    private var port: UInt16 { heldPort.number }
+    private var port: UInt16 { heldPort.port }
     private let program: RunningProgram
 
     /// Why a query has no result.
@@ -21,7 +21,7 @@ final class Prometheus: Sendable {
         try folder.write(Array(settings.utf8), to: "prometheus.yml")
         try folder.write(Array(TextFiles.read("deploy/prometheus/alerts.yml").utf8), to: "alerts.yml")
         heldPort = try HeldPort()
-        let port = heldPort.number
+        let port = heldPort.port
         program = try RunningProgram(
             [
                 "/usr/bin/prometheus", "--config.file=\(folder.path)/prometheus.yml",

@@ -269,7 +269,7 @@ struct CurlLoaderTests {
     func unreachable() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/silent", OriginAnswer([.close]))
-        let gone = try ClosedPort()
+        let gone = try HeldPort()
 
         await expectFailure(.unreachable) { try await fixture.load("/silent") }
         await expectFailure(.unreachable) { try await fixture.load(absolute: gone.url("/")) }

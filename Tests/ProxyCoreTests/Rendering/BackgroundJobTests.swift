@@ -21,14 +21,6 @@ struct BackgroundJobTests {
         }
     }
 
-    /// Waits until all workers are idle, and stops them: they hold their jobs for as long as the test needs.
-    private func stop(_ workers: Int, of pool: WorkerPool) async -> [Int32] {
-        while pool.statistics.idle < workers { await Task.yield() }
-        let stopped = pool.statistics.processIdentifiers
-        for pid in stopped { kill(pid, SIGSTOP) }
-        return stopped
-    }
-
     private func outcome(of job: Task<Rendition, any Error>) async -> RenderError? {
         do {
             _ = try await job.value
@@ -43,7 +35,7 @@ struct BackgroundJobTests {
         arguments: [1, 2])
     func interrupted(workers: Int) async throws {
         try await WorkerPool.running({ $0.workers = workers }) { pool in
-            _ = await stop(workers, of: pool)
+            _ = await pool.stopProcesses()
             let background = Task { try await render(pool, inBackground: true) }
             while pool.statistics.busy < 1 { await Task.yield() }
             let others = (1..<workers).map { _ in Task { try await render(pool) } }
@@ -67,7 +59,7 @@ struct BackgroundJobTests {
     func waits() async throws {
         try await WorkerPool.running({ $0.workers = 2 }) { pool in
             // Both, since a worker that has just started may take the job for which another one is woken.
-            let stopped = await stop(2, of: pool)
+            let stopped = await pool.stopProcesses()
             let busy = Task { try await render(pool) }
             while pool.statistics.busy < 1 { await Task.yield() }
             let background = Task { try await render(pool, inBackground: true) }

@@ -18,8 +18,9 @@ extension WorkerPool {
     ) async throws {
         var configuration = TransformConfiguration()
         configuration.workers = 1
-        configuration.timeout = .minutes(1)
-        configuration.queueTimeout = .minutes(1)
+        // By the system's clock no test waits for them, however busy the machine.
+        configuration.timeout = time == nil ? .hours(1) : .minutes(1)
+        configuration.queueTimeout = configuration.timeout
         change(&configuration)
         let pool = WorkerPool(
             configuration: configuration, executable: DaemonProcess.executable,
@@ -44,6 +45,15 @@ extension WorkerPool {
         }
         while !isUnderWay(statistics), !hasEnded.value { await Task.yield() }
         return job
+    }
+
+    /// Waits until all workers are idle, and stops their processes: they hold their jobs for as long as the
+    /// test needs.
+    func stopProcesses() async -> [Int32] {
+        while statistics.idle < configuration.workers { await Task.yield() }
+        let stopped = statistics.processIdentifiers
+        for pid in stopped { kill(pid, SIGSTOP) }
+        return stopped
     }
 
     /// Lets time pass by which a pool's jobs and workers take too long.

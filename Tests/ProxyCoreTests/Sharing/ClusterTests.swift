@@ -83,7 +83,7 @@ struct ClusterTests {
         refusing.route("/cluster/purge", .status(409))
         own.route("/cluster/purge", Self.signed(to: target, by: "me"))
         forged.route("/cluster/purge", .status(200, fields: [("Imageproxyd-Node", "me")]))
-        let closed = try ClosedPort()
+        let closed = try HeldPort()
         let names = [good.port, refusing.port, own.port, forged.port, Int(closed.port)].map {
             "127.0.0.1:\($0)"
         }
