@@ -110,7 +110,7 @@ struct EndlessMessageTests {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let gate = Gate()
         let server = try TestServer(configuration) { request in
             guard request.target == "/slow" else { return .now(text(request.target)) }

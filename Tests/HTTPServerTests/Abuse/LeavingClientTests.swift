@@ -13,7 +13,7 @@ struct LeavingClientTests {
         let gate = Gate()
         var configuration = HTTPServer.Configuration.longTimeouts
         // The server probes once whether it still reads.
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let server = try TestServer(configuration) { request in
             guard request.target == "/slow" else { return .now(text(request.target)) }
             return .later(context: 0) {
@@ -171,9 +171,9 @@ struct LeavingClientTests {
     func inTheMiddle(bytes: String) async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
         // Nothing else may end them, however busy the machine.
-        configuration.headerTimeout = .seconds(600)
-        configuration.bodyTimeout = .seconds(600)
-        configuration.writeTimeout = .seconds(600)
+        configuration.headerTimeout = .seconds(86_400)
+        configuration.bodyTimeout = .seconds(86_400)
+        configuration.writeTimeout = .seconds(86_400)
         let server = try TestServer(configuration) { request in
             var response = HTTPResponse(status: .ok)
             response.body = .bytes([UInt8](repeating: 0, count: 16 << 20))

@@ -45,7 +45,7 @@ struct PlaceTests {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 1
         configuration.maxConnections = 4
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             let clients = try (0..<4).map { _ in try server.client() }
@@ -97,7 +97,7 @@ struct PlaceTests {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 2
         configuration.reservedConnections = 2
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let slow = Slow()
         let server = try Self.server(configuration, slow)
         let busy = try await slow.clients(2, at: server)
@@ -129,7 +129,7 @@ struct PlaceTests {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
         configuration.reservedConnections = 1
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let (slow, healthGate) = (Slow(), Gate())
         let server = try TestServer(configuration) { request in
             guard request.target != "/slow" else { return slow.answer() }
@@ -240,7 +240,7 @@ struct PlaceTests {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = loops
         configuration.maxConnections = 8
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         configure(&configuration)
         return try TestServer(configuration) { request in
             guard request.target == "/large" else { return .now(text(request.target)) }

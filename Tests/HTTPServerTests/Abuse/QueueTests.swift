@@ -128,7 +128,7 @@ struct QueueTests {
     @Test("Draining does not wait for clients that have their last answer and do not half-close")
     func drainWithoutTheirEnd() async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let time = ManualTime()
         let server = try TestServer(configuration, by: time) { .now(text($0.target)) }
         let clients = try await onThread {

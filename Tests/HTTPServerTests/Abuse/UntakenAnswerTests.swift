@@ -34,7 +34,7 @@ struct UntakenAnswerTests {
     )
     func drain() async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let time = ManualTime()
         let server = try Self.server(configuration, by: time)
         let slow = try await Self.client(of: server)
@@ -59,7 +59,7 @@ struct UntakenAnswerTests {
     func eviction() async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.maxConnections = 1
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let server = try Self.server(configuration)
         let slow = try await Self.client(of: server)
 

@@ -87,7 +87,7 @@ struct DrainTests {
     func requestAfterTheBeginning(transport: Transport) async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
         configuration.loops = 2
-        configuration.drainGrace = .seconds(600)
+        configuration.drainGrace = .seconds(86_400)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         // The first two are spread evenly: each loop has one.
         let clients = try (0..<52).map { _ in try Self.client(transport, of: server) }
@@ -146,7 +146,7 @@ struct DrainTests {
             return client
         }
 
-        async let drained: Void = server.server.drain(within: .seconds(600))
+        async let drained: Void = server.server.drain(within: .seconds(86_400))
         try await onThread { try Self.awaitDrain(of: server) }
         release.open()
         let answers = try await onThread { try clients.map { try $0.answer() } }
@@ -161,7 +161,7 @@ struct DrainTests {
     func silentConnections() async throws {
         var configuration = HTTPServer.Configuration.longTimeouts
         // So that it is the drain that ends them.
-        configuration.closeTimeout = .seconds(600)
+        configuration.closeTimeout = .seconds(86_400)
         let time = ManualTime()
         let server = try TestServer(configuration, by: time) { .now(text($0.target)) }
         let (fresh, kept) = (try server.networkClient(), try server.networkClient())

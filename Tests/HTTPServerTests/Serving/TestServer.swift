@@ -92,7 +92,7 @@ final class TestServer: Sendable {
     /// Lets time pass until no connection is left, however many timeouts that takes.
     func emptiness(after time: ManualTime) async {
         while server.counts.connections > 0 {
-            time.advance(by: .seconds(600))
+            time.advance(by: .seconds(86_400))
             await server.ping()
         }
     }
@@ -112,11 +112,11 @@ final class TestServer: Sendable {
     /// - Parameter whenDraining: called when every loop drains.
     func drain(whenDraining: () async throws -> Void = {}) async rethrows {
         let time = SteppedTime()
-        async let drained: Void = server.drain(within: .seconds(600), by: time)
+        async let drained: Void = server.drain(within: .seconds(86_400), by: time)
         // The time for handshakes, and that after which the rest is cut.
         await time.advance(by: HTTPServer.handshakeTime, when: 2)
         do { try await whenDraining() } catch {
-            await time.advance(by: .seconds(600), when: 1)
+            await time.advance(by: .seconds(86_400), when: 1)
             throw error
         }
         await drained
@@ -125,9 +125,9 @@ final class TestServer: Sendable {
     /// Drains, and cuts at once what has not ended.
     func cut() async {
         let time = SteppedTime()
-        async let drained: Void = server.drain(within: .seconds(600), by: time)
+        async let drained: Void = server.drain(within: .seconds(86_400), by: time)
         await time.advance(by: HTTPServer.handshakeTime, when: 2)
-        await time.advance(by: .seconds(600), when: 1)
+        await time.advance(by: .seconds(86_400), when: 1)
         await drained
     }
 }
@@ -173,11 +173,12 @@ extension HTTPServer.Configuration {
     /// they test.
     static var longTimeouts: HTTPServer.Configuration {
         var configuration = HTTPServer.Configuration()
-        configuration.headerTimeout = .seconds(600)
-        configuration.idleTimeout = .seconds(600)
-        configuration.bodyTimeout = .seconds(600)
-        configuration.writeTimeout = .seconds(600)
-        configuration.requestTimeout = .seconds(600)
+        configuration.headerTimeout = .seconds(86_400)
+        configuration.idleTimeout = .seconds(86_400)
+        configuration.bodyTimeout = .seconds(86_400)
+        configuration.writeTimeout = .seconds(86_400)
+        configuration.requestTimeout = .seconds(86_400)
+        configuration.closeTimeout = .seconds(3_600)
         return configuration
     }
 }
