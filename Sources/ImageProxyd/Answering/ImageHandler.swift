@@ -261,10 +261,10 @@ package final class ImageHandler: Sendable {
                 for: imageRequest, cookies: request.values(of: Self.cookie),
                 streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
         }
-        var asking = directives(of: request)
-        asking.apply(imageRequest.delivery.options)
+        var directives = directives(of: request)
+        directives.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, asking: asking,
+            for: imageRequest, directives: directives,
             streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
     }
 

@@ -16,27 +16,28 @@ extension FreshnessPolicy {
     }
 
     /// Decides on a stored response at `now` (RFC 9111 §4.2, §5.2.1).
-    package func reuse(of record: SourceRecord, at now: WallTime, for client: RequestDirectives) -> Reuse {
-        guard !client.noCache, !client.refreshesCached,
+    package func reuse(of record: SourceRecord, at now: WallTime, for directives: RequestDirectives) -> Reuse
+    {
+        guard !directives.noCache, !directives.refreshesCached,
             record.directives.isDisjoint(with: [.noCache, .mustConfirm]), !record.isOfTheFuture(at: now)
         else {
             return .forbidden
         }
         let age = record.currentAge(at: now)
         // max-age=0 is how browsers reload: not even a copy of this second is enough.
-        if let maxAge = client.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
+        if let maxAge = directives.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
         let staleness = age - record.freshnessLifetime
-        guard staleness >= 0 else { return -staleness < client.minFresh ?? 0 ? .forbidden : .fresh }
-        return reuseOfStale(record, staleness, for: client)
+        guard staleness >= 0 else { return -staleness < directives.minFresh ?? 0 ? .forbidden : .fresh }
+        return reuseOfStale(record, staleness, for: directives)
     }
 
     private func reuseOfStale(
-        _ record: SourceRecord, _ staleness: Int64, for client: RequestDirectives
+        _ record: SourceRecord, _ staleness: Int64, for directives: RequestDirectives
     ) -> Reuse {
-        guard !record.directives.forbidStale, client.minFresh == nil else { return .forbidden }
-        if let maxStale = client.maxStale { return staleness <= maxStale ? .asClientAllows : .forbidden }
+        guard !record.directives.forbidStale, directives.minFresh == nil else { return .forbidden }
+        if let maxStale = directives.maxStale { return staleness <= maxStale ? .asClientAllows : .forbidden }
         // A client that sends max-age without max-stale accepts nothing stale (RFC 9111 §5.2.1.1).
-        guard client.maxAge == nil else { return .forbidden }
+        guard directives.maxAge == nil else { return .forbidden }
         return staleness < windowWhileRevalidating(record) ? .whileRevalidating : .forbidden
     }
 
@@ -49,9 +50,9 @@ extension FreshnessPolicy {
 
     /// Whether a stored response may be served in place of an error (RFC 5861 §4).
     package func mayServeOnError(
-        _ record: SourceRecord, at now: WallTime, for client: RequestDirectives
+        _ record: SourceRecord, at now: WallTime, for directives: RequestDirectives
     ) -> Bool {
-        guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .mustConfirm]) else {
+        guard !directives.noCache, record.directives.isDisjoint(with: [.noCache, .mustConfirm]) else {
             return false
         }
         let staleness = record.staleness(at: now)

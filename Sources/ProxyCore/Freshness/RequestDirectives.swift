@@ -34,6 +34,9 @@ package struct RequestDirectives: Sendable, Hashable {
     /// No directives yet.
     package init() {}
 
+    /// Those of a request's options.
+    package init(_ options: ImageOptions) { apply(options) }
+
     /// Parses the lines of `Cache-Control`, and those of `Pragma` only if there is none of the former (RFC
     /// 9111 §5.4).
     ///

@@ -15,9 +15,9 @@ extension ImagePipeline {
 
     /// The image for `request` in the form for another node; nil for one that must not be shared.
     package func answerForNode(_ request: ImageRequest) async throws(PipelineError) -> HomeAnswer? {
-        var asking = RequestDirectives.none
-        asking.apply(request.delivery.options)
-        guard case .whole(let image) = try await answer(for: request, asking: asking, streaming: .none),
+        let directives = RequestDirectives(request.delivery.options)
+        guard
+            case .whole(let image) = try await answer(for: request, directives: directives, streaming: .none),
             !image.record.directives.forbidStoring, image.description.stage != .cheapest,
             let bytes = await tiers.bytes(of: image.body)
         else { return nil }

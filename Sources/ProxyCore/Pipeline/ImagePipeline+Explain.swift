@@ -80,7 +80,7 @@ extension ImagePipeline {
     ///
     /// Reads the index and the bodies of what is stored. Another request may change it all in the same moment.
     package func explain(_ request: ImageRequest) async -> ImageExplanation {
-        var job = ImageJob(self, request, asking: Self.directives(of: request))
+        var job = ImageJob(self, request, directives: RequestDirectives(request.delivery.options))
         if request.plan == nil, !request.mayPassThrough { job = job.rasterized }
         var facts = await facts(of: job)
         // A drawing goes out as pixels.
@@ -96,18 +96,12 @@ extension ImagePipeline {
         return facts
     }
 
-    private static func directives(of request: ImageRequest) -> RequestDirectives {
-        var client = RequestDirectives.none
-        client.apply(request.delivery.options)
-        return client
-    }
-
     private func facts(of job: ImageJob) async -> ImageExplanation {
         let (request, now) = (job.request, clock())
         var facts = ImageExplanation(request: request)
         facts.target = request.rule.map { $0.target(of: request.source) } ?? request.source
         facts.record = await tiers.record(for: request)
-        facts.reuse = facts.record.map { freshness.reuse(of: $0, at: now, for: job.client) }
+        facts.reuse = facts.record.map { freshness.reuse(of: $0, at: now, for: job.directives) }
         facts.stored = await stored(request, facts.record)
         facts.failures = failures.explained(request, at: now.seconds)
         facts.originFailure = facts.target.flatMap { failures.hosts.refusal(of: $0.origin, at: now.seconds) }
@@ -180,7 +174,7 @@ extension ImagePipeline {
             return asked(job, facts)
         }
         guard case .failed(let error) = asked(job, facts) else { return .revalidated }
-        guard error.allowsStale, freshness.mayServeOnError(record, at: clock(), for: job.client) else {
+        guard error.allowsStale, freshness.mayServeOnError(record, at: clock(), for: job.directives) else {
             return .failed(error)
         }
         let result = facts.stored.first { isResult($0, of: job.request, at: clock()) }
@@ -189,9 +183,9 @@ extension ImagePipeline {
 
     /// What happens where the origin is to be asked.
     private func asked(_ job: ImageJob, _ facts: ImageExplanation) -> ImageExplanation.Answer {
-        if job.client.onlyIfCached { return .failed(.notCached) }
-        if !job.client.retryFailed, let failure = facts.failures.source { return .failed(failure.error) }
-        if !job.client.retryFailed, job.request.plan != nil, let failure = facts.failures.result {
+        if job.directives.onlyIfCached { return .failed(.notCached) }
+        if !job.directives.retryFailed, let failure = facts.failures.source { return .failed(failure.error) }
+        if !job.directives.retryFailed, job.request.plan != nil, let failure = facts.failures.result {
             return .failed(failure.error)
         }
         if let failure = facts.originFailure { return .failed(failure) }

@@ -115,17 +115,17 @@ final class PipelineFixture: Sendable {
     func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
         -> ImageResponse
     {
-        let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
-        return try await pipeline.response(for: request(path, parameters), asking: client)
+        let directives = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
+        return try await pipeline.response(for: request(path, parameters), directives: directives)
     }
 
     /// Requests a path with these directives.
     func get(
         _ path: String, _ parameters: String = "", _ change: (inout RequestDirectives) -> Void
     ) async throws -> ImageResponse {
-        var client = RequestDirectives()
-        change(&client)
-        return try await pipeline.response(for: request(path, parameters), asking: client)
+        var directives = RequestDirectives()
+        change(&directives)
+        return try await pipeline.response(for: request(path, parameters), directives: directives)
     }
 
     /// Has a request that the origin has received, and does not answer, time out.
@@ -151,9 +151,9 @@ final class PipelineFixture: Sendable {
 extension ImagePipeline {
     /// The whole image.
     func response(
-        for request: ImageRequest, asking client: RequestDirectives = .none
+        for request: ImageRequest, directives: RequestDirectives = .none
     ) async throws(PipelineError) -> ImageResponse {
-        switch try await answer(for: request, asking: client, streaming: .none) {
+        switch try await answer(for: request, directives: directives, streaming: .none) {
         case .whole(let response): return response
         case .streaming: throw .internalFailure("an image is streamed to a client that can't receive it")
         }

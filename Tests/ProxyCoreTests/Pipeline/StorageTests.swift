@@ -145,7 +145,7 @@ struct StorageTests {
             let request = try fixture.request("/a.jpg", "transform=resize:50x" + more)
             var plan = try #require(request.plan)
             plan.limits.sourcePixels = 20_000
-            return try await fixture.pipeline.response(for: request.made(by: plan), asking: .none)
+            return try await fixture.pipeline.response(for: request.made(by: plan), directives: .none)
         }
 
         for more in ["", "&frame=3&options=scale-down-large"] {

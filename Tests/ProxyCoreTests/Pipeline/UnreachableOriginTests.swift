@@ -113,8 +113,8 @@ struct UnreachableOriginTests {
     func retryFailed() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", inTurn: [.status(404), .status(404), .body(Fixtures.photo)])
-        var client = RequestDirectives()
-        client.retryFailed = true
+        var directives = RequestDirectives()
+        directives.retryFailed = true
         let request = try fixture.request("/a.jpg")
 
         for _ in 0..<2 {
@@ -126,9 +126,9 @@ struct UnreachableOriginTests {
         let listed = fixture.failures.list(limit: 9, at: fixture.clock.now.seconds)
         #expect(listed.map(\.text) == [fixture.origin.url("/a.jpg")])
         await #expect(throws: PipelineError.upstreamNotFound(status: 404)) {
-            try await fixture.pipeline.response(for: request, asking: client)
+            try await fixture.pipeline.response(for: request, directives: directives)
         }
-        _ = try await fixture.pipeline.response(for: request, asking: client)
+        _ = try await fixture.pipeline.response(for: request, directives: directives)
 
         #expect(fixture.origin.count("/a.jpg") == 3)
         #expect(fixture.failures.list(limit: 9, at: fixture.clock.now.seconds).isEmpty)

@@ -80,10 +80,10 @@ package struct SourcePrefetch: Sendable {
     }
 
     private mutating func response(to request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        var job = ImageJob(pipeline, request, asking: await directives(for: request))
+        var job = ImageJob(pipeline, request, directives: await directives(for: request))
         if let known {
             job.token = known.token.extended(to: request.resultKey)
-        } else if !job.keepsToCache {
+        } else if !job.directives.onlyIfCached {
             known = (try await job.original(of: try await job.usableSource()), job.token)
         }
         job.givenSource = known?.source
@@ -93,19 +93,14 @@ package struct SourcePrefetch: Sendable {
     /// What the options ask of the cache, but for those that would ask an origin that has just failed; nothing stale,
     /// as it would have to be made again at once.
     private func directives(for request: ImageRequest) async -> RequestDirectives {
-        var directives = RequestDirectives.none
-        directives.apply(request.delivery.options.intersection([.memoryOnly, .fromCacheOnly]))
+        var directives = RequestDirectives(
+            request.delivery.options.intersection([.memoryOnly, .fromCacheOnly]))
         guard known == nil, let record = await pipeline.tiers.usableRecord(for: request),
             !record.isFresh(at: pipeline.clock())
         else { return directives }
         directives.minFresh = 0
         return directives
     }
-}
-
-extension ImageJob {
-    /// Whether no origin may be asked.
-    fileprivate var keepsToCache: Bool { client.onlyIfCached }
 }
 
 extension ImagePipeline {

@@ -28,7 +28,7 @@ extension ImageJob {
     ) async throws(PipelineError) -> Source {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
-        if !isPrivate, !client.retryFailed,
+        if !isPrivate, !directives.retryFailed,
             let failure = failures.failure(ofSourceOf: request, at: now.seconds)
         {
             FetchContext.current.forwarding?.note(.remembered)
@@ -222,7 +222,7 @@ extension ImageJob {
             await removeCopies(under: fetch.token)
             return .nowhere
         }
-        guard !client.noStore else {
+        guard !directives.noStore else {
             record.directives.insert(.noStore)
             return .nowhere
         }

@@ -12,7 +12,7 @@ extension ImageJob {
     struct Key: Hashable, Sendable {
         let result: CacheKey
         let source: CacheKey
-        let client: RequestDirectives
+        let directives: RequestDirectives
         /// The most work that it may be: a client that may request more does not share a refusal.
         let workLimit: Int?
         /// The proxies that a request to the origin would name, in the task that makes the key.
@@ -36,7 +36,7 @@ extension ImageJob {
     /// - Parameter asksNodes: by default whether the calling task's request may ask other nodes.
     func key(asksNodes: Bool = FetchContext.current.asked != nil) -> Key {
         Key(
-            result: request.resultKey, source: request.sourceKey, client: client,
+            result: request.resultKey, source: request.sourceKey, directives: directives,
             workLimit: request.workLimit, privateID: privateID, asksNodes: asksNodes)
     }
 

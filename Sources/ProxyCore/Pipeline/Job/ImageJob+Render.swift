@@ -15,7 +15,7 @@ extension ImageJob {
     /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again for
     /// another size.
     func refuseFailed() throws(PipelineError) {
-        guard !client.retryFailed else { return }
+        guard !directives.retryFailed else { return }
         let known =
             failures.failure(of: request.resultKey, at: now.seconds)
             // That it can't be fetched now forbids nothing that needs no fetch.

@@ -15,10 +15,12 @@ extension ImageJob {
 
     /// The source as the shared tier knows it, with the picture if it has it; nil where this node may use its own record.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
-        guard tiers.asksOtherNodes, isShareable, !client.noCache else { return nil }
+        guard tiers.asksOtherNodes, isShareable, !directives.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
         if known?.directives.contains(.mustConfirm) == true { return nil }
-        if let known, request.accepts(known), freshness.reuse(of: known, at: now, for: client) != .forbidden {
+        if let known, request.accepts(known),
+            freshness.reuse(of: known, at: now, for: directives) != .forbidden
+        {
             return nil
         }
         let subject = SharedSubject(request)
@@ -44,7 +46,7 @@ extension ImageJob {
         _ subject: SharedSubject
     ) async -> (record: SourceRecord, entry: PortableEntry)? {
         let context = FetchContext.current
-        guard let homes = tiers.homes, let asked = context.asked, !client.onlyIfCached else { return nil }
+        guard let homes = tiers.homes, let asked = context.asked, !directives.onlyIfCached else { return nil }
         return await FetchContext.traced("home") {
             await homes.picture(
                 of: subject, target: asked.target, accept: asked.accept, client: context.client)
@@ -126,7 +128,7 @@ extension ImageJob {
 
     /// What the shared tier has of the image, for an operator; nil where it would not be asked.
     func sharedHoldings() async -> (record: Bool, picture: Bool)? {
-        guard let shared = tiers.shared, isShareable, !client.noCache else { return nil }
+        guard let shared = tiers.shared, isShareable, !directives.noCache else { return nil }
         let subject = SharedSubject(request)
         let (record, result) = await shared.lookUp(subject, withResult: request.plan != nil)
         guard let record, request.plan == nil, shared.configuration.originals else {

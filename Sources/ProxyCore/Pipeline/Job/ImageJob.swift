@@ -19,15 +19,15 @@ extension ImagePipeline {
     /// Cancelling the calling task ends its subscription; when the last subscription ends, fetch and transform are cancelled.
     ///
     /// - Parameters:
-    ///   - client: what the client asks of the cache.
+    ///   - directives: the client's, for the cache.
     ///   - cookies: the client's, for an image that it alone may have: made in a task that no other request joins, and stored
     ///     nowhere (SDWebImage: handleCookies). Nil for a shared image.
     ///   - streaming: which images the client can receive while they are being fetched.
     package func answer(
-        for request: ImageRequest, asking client: RequestDirectives = .none, cookies: [String]? = nil,
+        for request: ImageRequest, directives: RequestDirectives = .none, cookies: [String]? = nil,
         streaming: StreamingImage.Support
     ) async throws(PipelineError) -> ImageAnswer {
-        let job = ImageJob(self, request, asking: client, cookies: cookies)
+        let job = ImageJob(self, request, directives: directives, cookies: cookies)
         if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
@@ -43,7 +43,7 @@ struct ImageJob: Sendable {
     let pipeline: ImagePipeline
     var request: ImageRequest
     /// The cache directives of the client.
-    private(set) var client: RequestDirectives
+    private(set) var directives: RequestDirectives
     /// The client's cookies, for an image that it alone may have.
     let cookies: [String]
     /// Distinguishes a job for one client alone from all others; nil where the image is shared.
@@ -59,10 +59,10 @@ struct ImageJob: Sendable {
 
     /// What is to be done for a client.
     init(
-        _ pipeline: ImagePipeline, _ request: ImageRequest, asking client: RequestDirectives = .none,
+        _ pipeline: ImagePipeline, _ request: ImageRequest, directives: RequestDirectives = .none,
         cookies: [String]? = nil
     ) {
-        (self.pipeline, self.request, self.client) = (pipeline, request, client)
+        (self.pipeline, self.request, self.directives) = (pipeline, request, directives)
         self.cookies = cookies ?? []
         privateID = cookies.map { _ in pipeline.lastPrivateID.wrappingAdd(1, ordering: .relaxed).newValue }
         token = pipeline.tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
@@ -70,7 +70,7 @@ struct ImageJob: Sendable {
 
     var isPrivate: Bool { privateID != nil }
     /// How far what is fetched or made may be stored, beside what the configuration and the origin say.
-    var scope: StorageScope { isPrivate ? .nothing : client.scope }
+    var scope: StorageScope { isPrivate ? .nothing : directives.scope }
     var tiers: ImageTiers { pipeline.tiers }
     var failures: FailureMemory { pipeline.failures }
     var freshness: FreshnessPolicy { pipeline.freshness }
@@ -90,7 +90,7 @@ struct ImageJob: Sendable {
     private func hit(_ entry: MemoryEntry?) -> ImageResponse? {
         guard !isPrivate, let entry, pipeline.serves(entry.description, entry.record, request, at: now)
         else { return nil }
-        let reuse = freshness.reuse(of: entry.record, at: now, for: client)
+        let reuse = freshness.reuse(of: entry.record, at: now, for: directives)
         guard reuse != .forbidden else { return nil }
         let provenance = ImageResponse.Provenance(reuse, ofFresh: entry.isOnDisk ? .disk : .memory)
         if provenance.isStale { pipeline.staleAnswers.count(entry) }
@@ -100,7 +100,7 @@ struct ImageJob: Sendable {
 
     /// Has a stale source that is being served refreshed, unless the client wants no origin asked.
     private func refreshIfNeeded(_ provenance: ImageResponse.Provenance) {
-        guard provenance == .stale(.whileRevalidating), !client.onlyIfCached else { return }
+        guard provenance == .stale(.whileRevalidating), !directives.onlyIfCached else { return }
         pipeline.startRefresh(of: request)
     }
 
@@ -110,7 +110,7 @@ struct ImageJob: Sendable {
     func join() async -> Subscription {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
-        if await !linkTags() { job.client.noStore = true }
+        if await !linkTags() { job.directives.noStore = true }
         let key = job.key()
         job.registered = key
         let priority = request.delivery.priority
@@ -218,12 +218,12 @@ struct ImageJob: Sendable {
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
         let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
         guard let record = shared?.record ?? stored, request.accepts(record) else {
-            guard !client.onlyIfCached else { throw .notCached }
+            guard !directives.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
-        let reuse = freshness.reuse(of: record, at: now, for: client)
+        let reuse = freshness.reuse(of: record, at: now, for: directives)
         guard reuse != .forbidden else {
-            guard !client.onlyIfCached else { throw .notCached }
+            guard !directives.onlyIfCached else { throw .notCached }
             return try await revalidatedSource(record, isShared: shared != nil)
         }
         var source = Source(record: record, provenance: .init(reuse, ofFresh: .stored))
@@ -238,16 +238,17 @@ struct ImageJob: Sendable {
     ) async throws(PipelineError) -> Source {
         // Validators are worth sending only when a 304 would leave something to serve.
         guard isShared || mayConfirm(record) else { return try await fetch() }
-        let isRemembered = !client.retryFailed && failures.explained(request, at: now.seconds).source != nil
+        let isRemembered =
+            !directives.retryFailed && failures.explained(request, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
-            var source = try await withoutStream.fetch(validating: client.noCache ? nil : record)
+            var source = try await withoutStream.fetch(validating: directives.noCache ? nil : record)
             source.provenance.wentForward(because: record.isFresh(at: now) ? .request : .stale)
             return source
         } catch {
             FetchContext.current.forwarding?.wentForward(
                 because: record.isFresh(at: now) ? .request : .stale)
-            guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: client) else {
+            guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: directives) else {
                 throw error
             }
             let wasAsked = !isRemembered && error.wasForwarded
@@ -300,7 +301,7 @@ struct ImageJob: Sendable {
         if let shared = await sharedOriginal(of: source) { return shared }
         // The origin has just said no; there was no copy after all.
         if case .stale(.onError(let error, _)) = source.provenance { throw error }
-        guard !client.onlyIfCached else { throw .notCached }
+        guard !directives.onlyIfCached else { throw .notCached }
         return try await fetch()
     }
 
@@ -316,7 +317,7 @@ struct ImageJob: Sendable {
         } catch {
             // The file changed after it was stored, so the error does not concern the source.
             guard await tiers.isUnaltered(source.hit) else {
-                guard !client.onlyIfCached else { throw .notCached }
+                guard !directives.onlyIfCached else { throw .notCached }
                 return try await render(try await fetch(), by: plan)
             }
             await remember(error)

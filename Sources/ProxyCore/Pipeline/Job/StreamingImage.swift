@@ -44,7 +44,7 @@ extension ImageJob {
     func streamingImage(
         of subscription: Subscription, for support: StreamingImage.Support
     ) async -> StreamingImage? {
-        guard request.isUntouched, support != .none, !client.waitsForStore,
+        guard request.isUntouched, support != .none, !directives.waitsForStore,
             let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
@@ -83,7 +83,7 @@ extension ImageJob {
         let isStored =
             !record.directives.forbidStoring && scope != .nothing && fetch.token.isValid
             && tiers.originals != .none
-        if client.noStore { record.directives.insert(.noStore) }
+        if directives.noStore { record.directives.insert(.noStore) }
         return StreamingImage(
             record: record, contentHash: content?.hash, originStatus: head.status,
             body: StreamingBody(fetch, subscription, length: length), length: length, isStored: isStored,
