@@ -113,23 +113,29 @@ package final class ExchangeNote: Sendable {
     package func at(_ path: InlineText) -> ExchangeNote { ExchangeNote(path: path, content: content) }
 
     /// Records how an image was made.
-    /// - Parameter sent: what is recorded of the answer already: a problem document in place of the image.
-    package init(_ image: ImageResponse, for request: ImageRequest, sent: ExchangeNote?) {
+    /// - Parameters:
+    ///   - context: that of the client's request.
+    ///   - sent: what is recorded of the answer already: a problem document in place of the image.
+    package init(
+        _ image: ImageResponse, for request: ImageRequest, _ context: FetchContext, sent: ExchangeNote?
+    ) {
         path = nil
         var content = Content(
             source: request.source, preset: request.delivery.preset, timings: image.timings,
             problem: sent?.content?.problem)
         if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
-        if image.timings.fetch > 0 { content.way = FetchContext.current.forwarding?.way ?? content.way }
+        if image.timings.fetch > 0 { content.way = context.forwarding?.way ?? content.way }
         self.content = content
     }
 
     /// Records why there is no image; `source` is nil if the request had no usable URL.
-    package init(_ error: PipelineError, source: SourceURL?, preset: String?) {
+    package init(
+        _ error: PipelineError, source: SourceURL?, preset: String?, _ context: FetchContext
+    ) {
         path = nil
         content = Content(
             source: source, preset: preset, failure: error,
-            way: FetchContext.current.forwarding?.way ?? ForwardingRecord.Way())
+            way: context.forwarding?.way ?? ForwardingRecord.Way())
     }
 }
 

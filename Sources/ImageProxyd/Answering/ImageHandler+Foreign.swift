@@ -13,7 +13,7 @@ extension ImageHandler {
     /// Facts in another proxy's form, or a data URL: converted for each answer, which has no validators.
     package func text(
         _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
-        for request: HTTPRequest
+        for request: HTTPRequest, _ context: FetchContext
     ) throws(PipelineError) -> HTTPResponse {
         let stored = try image.bytes()
         let target = unsafe request.withTarget { unsafe Array($0) }
@@ -30,7 +30,7 @@ extension ImageHandler {
                 imageRequest,
                 for: request, at: clock())
             response.note = ExchangeNote(
-                image, for: imageRequest, sent: response.note as? ExchangeNote)
+                image, for: imageRequest, context, sent: response.note as? ExchangeNote)
             return response
         } catch {
             throw PipelineError(error)

@@ -40,14 +40,14 @@ extension ImageHandler {
         _ request: HTTPRequest, with content: UploadedContent, isOperator: Bool = false
     ) -> HTTPAnswer {
         .later(context: ExchangeContext(route).packed) {
-            await self.tracing.run(request, at: self.route) {
-                await self.answerUpload(request, content, isOperator: isOperator)
+            await self.tracing.run(request, at: self.route) { context in
+                await self.answerUpload(request, content, isOperator: isOperator, context)
             }
         }
     }
 
     private func answerUpload(
-        _ request: HTTPRequest, _ content: UploadedContent, isOperator: Bool
+        _ request: HTTPRequest, _ content: UploadedContent, isOperator: Bool, _ context: FetchContext
     ) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
@@ -56,19 +56,22 @@ extension ImageHandler {
             let imageRequest = try parse(
                 request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
             parsed = imageRequest
-            let made = await Upload.$current.withValue(upload) { await self.image(imageRequest) }
-            return response(try made.get(), imageRequest, for: request)
+            let made = await Upload.$current.withValue(upload) { await self.image(imageRequest, context) }
+            return response(try made.get(), imageRequest, for: request, context)
         } catch {
-            return problem(error, parsed, for: request, FetchContext.current.forwarding)
+            return problem(error, parsed, for: request, context)
         }
     }
 
     /// What the pipeline makes of the upload that the task carries: for its client alone, unless the settings keep it.
-    private func image(_ imageRequest: ImageRequest) async -> Result<ImageAnswer, PipelineError> {
+    private func image(
+        _ imageRequest: ImageRequest, _ context: FetchContext
+    ) async -> Result<ImageAnswer, PipelineError> {
         do throws(PipelineError) {
             return .success(
                 try await pipeline.answer(
-                    for: imageRequest, cookies: cachesUploads ? nil : [], streaming: .none))
+                    for: imageRequest, cookies: cachesUploads ? nil : [], context: context,
+                    streaming: .none))
         } catch {
             return .failure(error)
         }
@@ -84,7 +87,7 @@ extension ImageHandler {
             }
             throw .missingUpload
         } catch {
-            return problem(error, nil, for: request, nil)
+            return problem(error, nil, for: request, .none)
         }
     }
 }

@@ -88,15 +88,15 @@ package final class ImageHandler: Sendable {
     package func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
         // A refusal that is known already needs no task.
-        if case .failure(let error) = checked { return .now(problem(error, nil, for: request, nil)) }
+        if case .failure(let error) = checked { return .now(problem(error, nil, for: request, .none)) }
         let stored = storedAnswer(to: request, checked)
         if case .hit(let image) = stored, case .success(let imageRequest) = checked {
-            return .now(response(image, imageRequest, for: request))
+            return .now(response(image, imageRequest, for: request, .none))
         }
         let isOnDisk = if case .wouldBlock = stored { true } else { false }
         return .later(context: ExchangeContext(route).packed) {
-            await self.tracing.run(request, at: self.route) {
-                await self.answerLater(request, checked, isOnDisk: isOnDisk)
+            await self.tracing.run(request, at: self.route) { context in
+                await self.answerLater(request, checked, isOnDisk: isOnDisk, context)
             }
         }
     }
@@ -112,13 +112,14 @@ package final class ImageHandler: Sendable {
     }
 
     private func response(
-        _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
+        _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest,
+        _ context: FetchContext
     ) -> HTTPResponse {
         if let foreign, imageRequest.isInformation || imageRequest.delivery.isDataURL {
             do throws(PipelineError) {
-                return try text(image, by: foreign, imageRequest, for: request)
+                return try text(image, by: foreign, imageRequest, for: request, context)
             } catch {
-                return problem(error, imageRequest, for: request, nil)
+                return problem(error, imageRequest, for: request, context)
             }
         }
         let heads = ImageHeads(
@@ -127,7 +128,8 @@ package final class ImageHandler: Sendable {
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
-        response.note = ExchangeNote(image, for: imageRequest, sent: response.note as? ExchangeNote)
+        response.note = ExchangeNote(
+            image, for: imageRequest, context, sent: response.note as? ExchangeNote)
         return response
     }
 
@@ -209,25 +211,27 @@ package final class ImageHandler: Sendable {
     /// The cold path: runs the pipeline.
     /// - Parameter isOnDisk: whether waiting for the disk alone may be enough.
     private func answerLater(
-        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>, isOnDisk: Bool
+        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>, isOnDisk: Bool,
+        _ context: FetchContext
     ) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
             let imageRequest = try checked.get()
             parsed = imageRequest
             if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest) {
-                return response(image, imageRequest, for: request)
+                return response(image, imageRequest, for: request, context)
             }
-            return response(try await image(imageRequest, for: request), imageRequest, for: request)
+            return response(
+                try await image(imageRequest, for: request, context), imageRequest, for: request, context)
         } catch {
-            return problem(error, parsed, for: request, FetchContext.current.forwarding)
+            return problem(error, parsed, for: request, context)
         }
     }
 
-    /// - Parameter forwarding: whether a request was sent to the origin; nil for a refusal before that.
+    /// - Parameter context: says whether a request was sent to the origin; `none` for a refusal before that.
     package func problem(
         _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
-        _ forwarding: ForwardingRecord?
+        _ context: FetchContext
     ) -> HTTPResponse {
         if let fault = error.fault { reportError(fault) }
         // Not for what says nothing of the source: too much to do, a client's rate.
@@ -236,35 +240,36 @@ package final class ImageHandler: Sendable {
             error.row.status != 403 || url.normalized != parsed?.source.normalized
         {
             var response = mapping.redirect(to: url.normalized, for: request)
-            response.note = ExchangeNote(error, source: parsed?.source, preset: parsed?.delivery.preset)
+            response.note = ExchangeNote(
+                error, source: parsed?.source, preset: parsed?.delivery.preset, context)
             return response
         }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
             error, to: request, compatible: compatible(error),
             isNegotiated: parsed?.isNegotiated ?? false, isHinted: parsed?.isHinted ?? false,
-            remembered: remaining(parsed, error),
-            placeholder: placeholder, forwarding: forwarding?.outcome)
+            remembered: remaining(parsed, error, context.history),
+            placeholder: placeholder, forwarding: context.forwarding?.outcome)
         let source =
             parsed?.source
             ?? (foreign == nil
                 ? parser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
-        response.note = ExchangeNote(error, source: source, preset: parsed?.delivery.preset)
+        response.note = ExchangeNote(error, source: source, preset: parsed?.delivery.preset, context)
         return response
     }
 
     private func image(
-        _ imageRequest: ImageRequest, for request: HTTPRequest
+        _ imageRequest: ImageRequest, for request: HTTPRequest, _ context: FetchContext
     ) async throws(PipelineError) -> ImageAnswer {
         if imageRequest.delivery.options.contains(.handleCookies) {
             return try await pipeline.answer(
-                for: imageRequest, cookies: request.values(of: Self.cookie),
+                for: imageRequest, cookies: request.values(of: Self.cookie), context: context,
                 streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
         }
         var directives = directives(of: request)
         directives.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, directives: directives,
+            for: imageRequest, directives: directives, context: context,
             streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
     }
 
@@ -287,15 +292,14 @@ package final class ImageHandler: Sendable {
     }
 
     package func response(
-        _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest
+        _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest, _ context: FetchContext
     ) -> HTTPResponse {
         switch answer {
-        case .whole(let image): return response(image, imageRequest, for: request)
+        case .whole(let image): return response(image, imageRequest, for: request, context)
         case .streaming(let image):
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            let forwarding = FetchContext.current.forwarding
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
-                problem(error, imageRequest, for: request, forwarding)
+                problem(error, imageRequest, for: request, context)
             }
             response.note = ExchangeNote(image, for: imageRequest)
             return response
@@ -357,10 +361,12 @@ package final class ImageHandler: Sendable {
     }
 
     /// How long the failure is remembered, for `max-age`.
-    private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
+    private func remaining(
+        _ request: ImageRequest?, _ error: PipelineError, _ history: FetchContext.History?
+    ) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
         // The failure of a result may have been recorded for its source.
-        let source = failures.remaining(ofSource: request.sourceKey, at: clock().seconds)
+        let source = failures.remaining(ofSource: request.sourceKey, history, at: clock().seconds)
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock().seconds) ?? source
     }

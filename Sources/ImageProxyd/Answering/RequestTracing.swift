@@ -3,7 +3,7 @@
 import Glibc
 package import HTTPServer
 package import Observability
-import Pipeline
+package import Pipeline
 import Primitives
 package import Tracing
 
@@ -22,13 +22,13 @@ package struct RequestTracing: Sendable {
     /// Runs a request's work.
     /// - Parameter route: the path of the request's handler, such as `/img`.
     package func run(
-        _ request: HTTPRequest, at route: Metric.Route, _ work: () async -> HTTPResponse
+        _ request: HTTPRequest, at route: Metric.Route, _ work: (FetchContext) async -> HTTPResponse
     ) async -> HTTPResponse {
         let trace = begin(request)
         let context = FetchContext(
             request, forwarding: ForwardingRecord(), trace: trace,
             asked: asksNodes ? FetchContext.Asked(request) : nil)
-        let response = await FetchContext.$current.withValue(context) { await work() }
+        let response = await work(context)
         guard let trace else { return response }
         let path = route.path
         let status = Int(response.status.code)

@@ -69,15 +69,7 @@ struct ClusterHandler: Sendable {
     ) async -> HTTPResponse {
         do throws(PipelineError) {
             let request = try handler.read(target, accept: accept)
-            let made = await FetchContext.$current.withValue(FetchContext(client: client)) {
-                () async -> Result<HomeAnswer?, PipelineError> in
-                do throws(PipelineError) {
-                    return .success(try await pipeline.answerForNode(request))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            guard let answer = try made.get() else {
+            guard let answer = try await pipeline.answerForNode(request, for: client) else {
                 return Self.refusal(422, "not_made", "The picture is not for others")
             }
             // Until it is handed to the socket: what waits to be sent is bounded by http's own bounds.

@@ -220,13 +220,11 @@ final class PrefetchService: Sendable {
     }
 
     private func run(_ job: PrefetchQueue.Job, _ maker: @escaping Maker) async {
-        await FetchContext.$current.withValue(FetchContext(isPrefetch: true)) {
-            let maker = maker()
-            var source = SourcePrefetch(maker.pipeline, places, timer: timer)
-            for variant in job.plan.variants {
-                guard !Task.isCancelled else { break }
-                await make(variant, of: job, maker, &source)
-            }
+        let maker = maker()
+        var source = SourcePrefetch(maker.pipeline, places, timer: timer)
+        for variant in job.plan.variants {
+            guard !Task.isCancelled else { break }
+            await make(variant, of: job, maker, &source)
         }
         state.withLock { state in
             state.tasks[job.id] = nil

@@ -64,8 +64,8 @@ struct SrcsetHandler: Sendable {
     func answer(_ request: HTTPRequest, isOperator: Bool) -> HTTPAnswer {
         let context = ExchangeContext(isOperator ? .admin : .srcset)
         return .later(context: context.packed) {
-            await tracing.run(request, at: .srcset) {
-                var response = await response(to: request, isOperator: isOperator)
+            await tracing.run(request, at: .srcset) { fetch in
+                var response = await response(to: request, isOperator: isOperator, fetch)
                 if isOperator { response.context = context.packed }
                 return response
             }
@@ -74,27 +74,30 @@ struct SrcsetHandler: Sendable {
 
     private var mapping: ResponseMapping { ResponseMapping(sharing: sharing, route: .srcset) }
 
-    private func response(to request: HTTPRequest, isOperator: Bool) async -> HTTPResponse {
+    private func response(
+        to request: HTTPRequest, isOperator: Bool, _ context: FetchContext
+    ) async -> HTTPResponse {
         var order: Order?
         do throws(PipelineError) {
             try loops.check(request)
             if !isOperator { try limit.check(request) }
             let wanted = try self.order(request, isOperator: isOperator)
             order = wanted
-            let information = try await image(wanted.information)
+            let information = try await image(wanted.information, context)
             var facts = JSONParser(try information.bytes())
             // Lost: what is wrong with it; the facts are the daemon's own.
             guard let facts = try? facts.parse() else { throw .internalFailure("the facts are no JSON") }
-            let text = json(facts, wanted, try await placeholder(wanted))
+            let text = json(facts, wanted, try await placeholder(wanted, context))
             var response = mapping.text(
                 Array((text.compact + "\n").utf8), type: "application/json", information,
                 wanted.information, for: request, at: clock())
             if isOperator { response.prepared = Self.unstored }
-            response.note = ExchangeNote(information, for: wanted.information, sent: nil)
+            response.note = ExchangeNote(information, for: wanted.information, context, sent: nil)
             return response
         } catch {
             var response = mapping.failure(error, to: request)
-            response.note = ExchangeNote(error, source: order?.information.source, preset: nil)
+            response.note = ExchangeNote(
+                error, source: order?.information.source, preset: nil, context)
             return response
         }
     }
@@ -199,16 +202,20 @@ struct SrcsetHandler: Sendable {
 
     // MARK: - The answer
 
-    private func image(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        switch try await pipeline.answer(for: request, streaming: .none) {
+    private func image(
+        _ request: ImageRequest, _ context: FetchContext
+    ) async throws(PipelineError) -> ImageResponse {
+        switch try await pipeline.answer(for: request, context: context, streaming: .none) {
         case .whole(let image): return image
         case .streaming: throw .internalFailure("an image was streamed that was wanted whole")
         }
     }
 
     /// A very small picture as a data URI; nil where it would be large.
-    private func placeholder(_ order: Order) async throws(PipelineError) -> String? {
-        let image = try await image(order.placeholder)
+    private func placeholder(
+        _ order: Order, _ context: FetchContext
+    ) async throws(PipelineError) -> String? {
+        let image = try await image(order.placeholder, context)
         guard image.body.count <= Self.maxPlaceholderBytes else { return nil }
         return "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(try image.bytes()))"
     }

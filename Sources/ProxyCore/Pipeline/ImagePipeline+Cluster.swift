@@ -4,7 +4,7 @@ import Bodies
 import Cache
 import Freshness
 import Imaging
-import Primitives
+package import Primitives
 package import Request
 package import Sharing
 
@@ -14,10 +14,14 @@ extension ImagePipeline {
     package var shared: SharedTier? { tiers.shared }
 
     /// The image for `request` in the form for another node; nil for one that must not be shared.
-    package func answerForNode(_ request: ImageRequest) async throws(PipelineError) -> HomeAnswer? {
+    /// - Parameter client: that of the other node's request.
+    package func answerForNode(
+        _ request: ImageRequest, for client: ClientID?
+    ) async throws(PipelineError) -> HomeAnswer? {
         let directives = RequestDirectives(request.delivery.options)
         guard
-            case .whole(let image) = try await answer(for: request, directives: directives, streaming: .none),
+            case .whole(let image) = try await answer(
+                for: request, directives: directives, context: FetchContext(client: client), streaming: .none),
             !image.record.directives.forbidStoring, image.description.stage != .cheapest,
             let bytes = await tiers.bytes(of: image.body)
         else { return nil }

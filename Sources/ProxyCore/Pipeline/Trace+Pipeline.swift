@@ -18,11 +18,11 @@ extension Trace {
 }
 
 extension FetchContext {
-    /// Does work that is a part of the current request's trace, if that is traced.
-    static func traced<Value, Failure: Error>(
+    /// Does work that is a part of the request's trace, if that is traced.
+    func traced<Value, Failure: Error>(
         _ name: String, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let part = current.trace?.begin(name)
+        let part = trace?.begin(name)
         defer { part?.end() }
         return try await work()
     }

@@ -81,7 +81,7 @@ struct AgeOfAnswerTests {
         _ = try await proxy.get("/a.jpg")
         proxy.setTime(2_700)
 
-        let sent = try #require(try await proxy.pipeline.answerForNode(request))
+        let sent = try #require(try await proxy.pipeline.answerForNode(request, for: nil))
 
         #expect(sent.age == 2 && sent.record.initialAge == .milliseconds(700))
     }

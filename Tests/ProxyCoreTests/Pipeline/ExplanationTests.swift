@@ -37,9 +37,7 @@ struct ExplanationTests {
         let request = try fixture.request("/a.jpg", "transform=resize:30x20&format=png")
         let asked = asksNodes ? FetchContext.Asked(target: "/img?url=x", accept: "") : nil
         let making = Task {
-            try await FetchContext.$current.withValue(FetchContext(asked: asked)) {
-                try await fixture.pipeline.response(for: request)
-            }
+            try await fixture.pipeline.response(for: request, context: FetchContext(asked: asked))
         }
         await renderer.gate.arrival()
 

@@ -112,11 +112,15 @@ final class PipelineFixture: Sendable {
     }
 
     /// Requests a path, as a client with this `Cache-Control` does.
-    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
+    func get(
+        _ path: String, _ parameters: String = "", asking control: String? = nil,
+        context: FetchContext = .none
+    ) async throws
         -> ImageResponse
     {
         let directives = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
-        return try await pipeline.response(for: request(path, parameters), directives: directives)
+        return try await pipeline.response(
+            for: request(path, parameters), directives: directives, context: context)
     }
 
     /// Requests a path with these directives.
@@ -151,9 +155,9 @@ final class PipelineFixture: Sendable {
 extension ImagePipeline {
     /// The whole image.
     func response(
-        for request: ImageRequest, directives: RequestDirectives = .none
+        for request: ImageRequest, directives: RequestDirectives = .none, context: FetchContext = .none
     ) async throws(PipelineError) -> ImageResponse {
-        switch try await answer(for: request, directives: directives, streaming: .none) {
+        switch try await answer(for: request, directives: directives, context: context, streaming: .none) {
         case .whole(let response): return response
         case .streaming: throw .internalFailure("an image is streamed to a client that can't receive it")
         }

@@ -125,19 +125,16 @@ struct RefusalTests {
         fixture.origin.route("/good.jpg", .body(Fixtures.photo))
         let (one, other) = (FetchContext(client: ClientID(v4: 1)), FetchContext(client: ClientID(v4: 2)))
 
-        await FetchContext.$current.withValue(one) {
-            for number in 0..<20 {
-                await #expect(throws: PipelineError.self) { try await fixture.get("/\(number)") }
-            }
-            let error = await #expect(throws: PipelineError.self) { try await fixture.get("/good.jpg") }
-            #expect(error?.row.code == "host_unavailable")
-            #expect((1...60).contains(error?.retryAfter ?? 0))
+        for number in 0..<20 {
+            await #expect(throws: PipelineError.self) { try await fixture.get("/\(number)", context: one) }
         }
+        let error = await #expect(throws: PipelineError.self) {
+            try await fixture.get("/good.jpg", context: one)
+        }
+        #expect(error?.row.code == "host_unavailable")
+        #expect((1...60).contains(error?.retryAfter ?? 0))
         #expect(fixture.origin.log.requests.count == 5)
-        let bytes = try await FetchContext.$current.withValue(other) {
-            try await fixture.get("/good.jpg").bytes
-        }
-        #expect(bytes == Fixtures.photo)
+        #expect(try await fixture.get("/good.jpg", context: other).bytes == Fixtures.photo)
     }
 
     @Test("A fetch whose short body turns out to be no picture counts once")

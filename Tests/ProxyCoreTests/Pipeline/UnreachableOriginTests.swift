@@ -58,10 +58,9 @@ struct UnreachableOriginTests {
         fixture.origin.route("/good.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "no-store")]))
 
         for number in 0..<24 {
-            await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(number % 4)))) {
-                await #expect(throws: PipelineError.upstreamDisconnected) {
-                    try await fixture.get("/\(number)")
-                }
+            let context = FetchContext(client: ClientID(v4: UInt32(number % 4)))
+            await #expect(throws: PipelineError.upstreamDisconnected) {
+                try await fixture.get("/\(number)", context: context)
             }
         }
 
@@ -78,11 +77,10 @@ struct UnreachableOriginTests {
 
         for number in 0..<8 {
             for client in 1...3 {
-                await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(client)))) {
-                    let answer = Task { try await fixture.get("/\(number)") }
-                    if client == 1 { await fixture.timeOut("/\(number)") }
-                    await #expect(throws: PipelineError.upstreamTimeout) { try await answer.value }
-                }
+                let context = FetchContext(client: ClientID(v4: UInt32(client)))
+                let answer = Task { try await fixture.get("/\(number)", context: context) }
+                if client == 1 { await fixture.timeOut("/\(number)") }
+                await #expect(throws: PipelineError.upstreamTimeout) { try await answer.value }
             }
             #expect(fixture.origin.count("/\(number)") == 1)
         }

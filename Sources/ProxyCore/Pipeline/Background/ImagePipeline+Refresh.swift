@@ -18,14 +18,16 @@ extension ImagePipeline {
             // A refresh that succeeds puts another entry into this one's place.
             defer { entry.endRefresh() }
             guard let request = request() else { return false }
-            return await self.refresh(request)
+            return await self.refresh(request, .none)
         }
         if !isElected { entry.endRefresh() }
     }
 
     /// Has a stale source refreshed in the background, unless that is under way.
-    func startRefresh(of request: ImageRequest) {
-        beginRefresh(of: request.sourceKey) { await self.refresh(request) }
+    ///
+    /// All clients get its result: of the request that found the copy stale, nothing goes to the origin.
+    func startRefresh(of request: ImageRequest, _ context: FetchContext) {
+        beginRefresh(of: request.sourceKey) { await self.refresh(request, context.ofBackgroundWork) }
     }
 
     @discardableResult
@@ -35,9 +37,7 @@ extension ImagePipeline {
         let now = clock().seconds
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
-            // All clients get its result: nothing of the request that found the copy stale goes to the origin.
-            let context = FetchContext.current.ofBackgroundWork
-            let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
+            let isRefreshed = await work()
             let (now, pause) = (clock().seconds, isRefreshed ? 0 : freshness.refreshBounds.pause)
             refreshes.withLock { $0.end(source, pausedFor: pause, at: now) }
         }
@@ -45,13 +45,13 @@ extension ImagePipeline {
     }
 
     /// Revalidates the source; when its bytes have changed, makes the requested result from the new ones.
-    private func refresh(_ request: ImageRequest) async -> Bool {
+    private func refresh(_ request: ImageRequest, _ context: FetchContext) async -> Bool {
         guard let record = await tiers.record(for: request) else { return false }
         // Refreshed meanwhile by a request that had to wait for it.
         if record.isFresh(at: clock()) { return true }
         var request = request
         request.delivery.priority = .low
-        var job = ImageJob(self, request)
+        var job = ImageJob(self, request, context: context)
         do throws(PipelineError) {
             let isUsable = request.accepts(record) && job.mayConfirm(record)
             let source = try await job.fetch(validating: isUsable ? record : nil)

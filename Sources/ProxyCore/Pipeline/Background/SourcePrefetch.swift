@@ -9,7 +9,7 @@ package import Request
 /// Makes images of one source before a client requests them, one after the other (SDWebImage's prefetcher).
 ///
 /// The source is fetched, or read, once for all of them, also where no tier stores originals. Remembered failures
-/// count as for a client. Needs a `FetchContext` that says that it prefetches.
+/// count as for a client.
 package struct SourcePrefetch: Sendable {
     /// What became of one image.
     package enum Outcome: Sendable {
@@ -80,7 +80,9 @@ package struct SourcePrefetch: Sendable {
     }
 
     private mutating func response(to request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        var job = ImageJob(pipeline, request, directives: await directives(for: request))
+        var job = ImageJob(
+            pipeline, request, directives: await directives(for: request),
+            context: FetchContext(isPrefetch: true))
         if let known {
             job.token = known.token.extended(to: request.resultKey)
         } else if !job.directives.onlyIfCached {

@@ -50,8 +50,10 @@ package final class FailureMemory: Sendable {
     /// What is remembered of a request's source; nil when it may be tried.
     ///
     /// `too_many_pixels` does not apply to requests with `scale-down-large`.
-    func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
-        let failure = failure(of: key(ofSource: request.sourceKey), at: now)
+    func failure(
+        ofSourceOf request: ImageRequest, _ history: FetchContext.History?, at now: Int64
+    ) -> PipelineError? {
+        let failure = failure(of: key(ofSource: request.sourceKey, history), at: now)
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
 
@@ -79,37 +81,41 @@ package final class FailureMemory: Sendable {
         failed.remaining(of: key, at: now)
     }
 
-    /// The same for a source, as far as the current request is refused by it.
-    package func remaining(ofSource source: CacheKey, at now: Int64) -> Int64? {
-        failed.remaining(of: key(ofSource: source), at: now)
+    /// The same for a source, as far as a request that names these proxies is refused by it.
+    package func remaining(
+        ofSource source: CacheKey, _ history: FetchContext.History?, at now: Int64
+    ) -> Int64? {
+        failed.remaining(of: key(ofSource: source, history), at: now)
     }
 
-    /// The key that the failure of a source's fetch is remembered under for the current request.
+    /// The key that the failure of a source's fetch is remembered under.
     ///
     /// An origin may refuse a request because of the proxies that the request names: only others that name the same
     /// proxies are then refused.
-    private func key(ofSource source: CacheKey) -> CacheKey {
-        guard let history = FetchContext.current.history else { return source }
+    private func key(ofSource source: CacheKey, _ history: FetchContext.History?) -> CacheKey {
+        guard let history else { return source }
         return CacheKey(canonicalText: "\(history.text)\n\(source)")
     }
 
     /// Remembers `failure` where its row in the table says so, and no longer than `seconds`.
     func remember(
-        _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil, at now: Int64
+        _ failure: PipelineError, of request: ImageRequest, _ history: FetchContext.History?,
+        atMost seconds: Int64? = nil, at now: Int64
     ) {
         // What can't be shrunk says nothing of the source to others.
         let isOfResult = failure.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         remember(
             failure, source: request.sourceKey, result: request.resultKey, request.source.normalized,
-            isOfResult: isOfResult, atMost: seconds, at: now)
+            history, isOfResult: isOfResult, atMost: seconds, at: now)
     }
 
     func remember(
         _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
-        isOfResult: Bool = false, atMost seconds: Int64? = nil, at now: Int64
+        _ history: FetchContext.History? = nil, isOfResult: Bool = false, atMost seconds: Int64? = nil,
+        at now: Int64
     ) {
         guard let memory = failure.row.memory else { return }
-        let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source) : result
+        let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source, history) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
         failed.remember(
             key, failure, as: memory.kind, ofSource: source, text, atMost: most,
@@ -129,9 +135,12 @@ package final class FailureMemory: Sendable {
     }
 
     /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
-    func beginVerification(of source: CacheKey, at now: Int64) -> Bool {
+    func beginVerification(
+        of source: CacheKey, _ history: FetchContext.History? = nil, at now: Int64
+    ) -> Bool {
         // With no time for such failures there is nothing to find out.
-        guard soundTime.load(ordering: .relaxed) > 0, remaining(ofSource: source, at: now) == nil else {
+        guard soundTime.load(ordering: .relaxed) > 0, remaining(ofSource: source, history, at: now) == nil
+        else {
             return false
         }
         return verifications.withLock { $0.begin(source, at: now) }
@@ -139,12 +148,16 @@ package final class FailureMemory: Sendable {
 
     /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad
     /// image is remembered.
-    func endVerification(of source: CacheKey, _ text: String, _ verdict: Verdict, at now: Int64) {
+    func endVerification(
+        of source: CacheKey, _ text: String, _ verdict: Verdict, _ history: FetchContext.History? = nil,
+        at now: Int64
+    ) {
         var pause: Int64 = 0
         switch verdict {
         case .sound: pause = soundTime.load(ordering: .relaxed)
         case .failed(let failure):
-            failed.remember(key(ofSource: source), failure, as: .badImage, ofSource: source, text, at: now)
+            failed.remember(
+                key(ofSource: source, history), failure, as: .badImage, ofSource: source, text, at: now)
         case .unknown: break
         }
         verifications.withLock { $0.end(source, pausedFor: pause, at: now) }
@@ -188,8 +201,8 @@ package final class FailureMemory: Sendable {
         failed.forget(key)
     }
 
-    /// Forgets the failure of a source, for requests like the current one: it has just been fetched.
-    func forget(source: CacheKey) {
-        failed.forget(key(ofSource: source))
+    /// Forgets the failure of a source, for requests that name these proxies: it has just been fetched.
+    func forget(source: CacheKey, _ history: FetchContext.History?) {
+        failed.forget(key(ofSource: source, history))
     }
 }

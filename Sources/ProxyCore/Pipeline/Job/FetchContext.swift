@@ -7,11 +7,11 @@ package import Tracing
 /// What the work for a client's request needs besides the image: fields for the origin, the client, the trace, and whether
 /// other nodes may be asked.
 ///
-/// A task-local value, like a trace context: a fetch has the context of the request that started it, and
-/// requests that join it add nothing. A background refresh has only the client.
+/// A fetch has the context of the request that started it, and requests that join it add nothing. A background refresh has
+/// only the client.
 package struct FetchContext: Sendable, Hashable {
-    /// The context of the current task.
-    @TaskLocal package static var current = FetchContext()
+    /// That of work which no request needs: it has no client, and asks no other node.
+    package static let none = FetchContext()
 
     /// `traceparent` (W3C Trace Context), in a form without free text of the client.
     package let traceparent: String?

@@ -29,9 +29,9 @@ extension ImageJob {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
         if !isPrivate, !directives.retryFailed,
-            let failure = failures.failure(ofSourceOf: request, at: now.seconds)
+            let failure = failures.failure(ofSourceOf: request, context.history, at: now.seconds)
         {
-            FetchContext.current.forwarding?.note(.remembered)
+            context.forwarding?.note(.remembered)
             throw failure
         }
         let fetchKey = fetchKey(isConditional: record != nil)
@@ -46,18 +46,18 @@ extension ImageJob {
         stream?.follow(fetch)
         if !subscription.isLeader {
             metrics.coalescedRequests.increment(.fetch)
-            fetch.urgency.join(FetchContext.current.client, to: priority)
+            fetch.urgency.join(context.client, to: priority)
         }
         func noteForwarding() {
             if subscription.isLeader {
                 let received = fetch.received
-                FetchContext.current.forwarding?.note(
+                context.forwarding?.note(
                     ForwardingRecord.Way(
                         redirects: received.redirects.count, families: received.families))
             }
             let reason: ImageResponse.Forwarding =
                 isPrivate ? .request : record == nil ? .missing : .stale
-            FetchContext.current.forwarding?.note(
+            context.forwarding?.note(
                 .asked(
                     reason, status: fetch.received.head?.status ?? fetch.received.refusal?.status,
                     isCollapsed: !subscription.isLeader))
@@ -74,13 +74,11 @@ extension ImageJob {
         }
     }
 
-    private var priority: FetchPriority { request.delivery.priority ?? .normal }
-
     /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
     func raiseFetchPriority() {
         for isConditional in [false, true] {
             let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
-            fetch?.urgency.join(FetchContext.current.client, to: priority)
+            fetch?.urgency.join(context.client, to: priority)
         }
     }
 
@@ -94,7 +92,8 @@ extension ImageJob {
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
-            rules: configuration.origins, judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
+            rules: configuration.origins, client: context.client,
+            judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
         fetch.urgency.raise(to: priority)
         return fetch
     }
@@ -103,11 +102,11 @@ extension ImageJob {
     private func load(
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
-        let part = FetchContext.current.trace?.begin("fetch", .client)
+        let part = context.trace?.begin("fetch", .client)
         var question = try originRequest(validating: record, part)
         question.urgency = fetch.urgency
         let pass = try failures.hosts.admit(
-            question.url.origin, for: FetchContext.current.client, at: now.seconds)
+            question.url.origin, for: context.client, at: now.seconds)
         let start = ContinuousClock.now
         let received: Source?
         var (summary, took) = (LoadSummary(), 0)
@@ -134,7 +133,7 @@ extension ImageJob {
         failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
         metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
         part?.end(summary, status: fetch.received.head?.status, of: question.url)
-        if !isPrivate { failures.forget(source: request.sourceKey) }
+        if !isPrivate { failures.forget(source: request.sourceKey, context.history) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = start.microsecondsUntilNow
         offer(fetched: source)
@@ -152,7 +151,7 @@ extension ImageJob {
         }
         var question = OriginRequest(
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
-            fields: FetchContext.current.fields(part), rule: rule)
+            fields: context.fields(part), rule: rule)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
             question.fields.append(HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
@@ -268,9 +267,9 @@ extension ImageJob {
         _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
     ) async {
         guard !isPrivate, (token ?? self.token).isValid else { return }
-        failures.remember(failure, of: request, atMost: seconds, at: now.seconds)
+        failures.remember(failure, of: request, context.history, atMost: seconds, at: now.seconds)
         // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard failure.isNotFound, FetchContext.current.history == nil else { return }
+        guard failure.isNotFound, context.history == nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 }

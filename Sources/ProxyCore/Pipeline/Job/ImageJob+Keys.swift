@@ -15,8 +15,8 @@ extension ImageJob {
         let directives: RequestDirectives
         /// The most work that it may be: a client that may request more does not share a refusal.
         let workLimit: Int?
-        /// The proxies that a request to the origin would name, in the task that makes the key.
-        let history = FetchContext.current.history
+        /// The proxies that a request to the origin would name.
+        let history: FetchContext.History?
         let privateID: UInt64?
         /// Whether another node may be asked: what another node waits for must not wait for that one.
         let asksNodes: Bool
@@ -28,21 +28,25 @@ extension ImageJob {
         /// Whether validators are sent, so that the origin may answer without a body.
         let isConditional: Bool
         let scope: StorageScope
-        /// The proxies that the request to the origin names, in the task that makes the key.
-        let history = FetchContext.current.history
+        /// The proxies that the request to the origin names.
+        let history: FetchContext.History?
         let privateID: UInt64?
     }
 
-    /// - Parameter asksNodes: by default whether the calling task's request may ask other nodes.
-    func key(asksNodes: Bool = FetchContext.current.asked != nil) -> Key {
+    var key: Key { key(asksNodes: context.asked != nil) }
+
+    /// - Parameter asksNodes: whether it is the task of a request that may ask other nodes.
+    func key(asksNodes: Bool) -> Key {
         Key(
             result: request.resultKey, source: request.sourceKey, directives: directives,
-            workLimit: request.workLimit, privateID: privateID, asksNodes: asksNodes)
+            workLimit: request.workLimit, history: context.history, privateID: privateID,
+            asksNodes: asksNodes)
     }
 
     func fetchKey(isConditional: Bool) -> FetchKey {
         FetchKey(
-            source: request.sourceKey, isConditional: isConditional, scope: scope, privateID: privateID)
+            source: request.sourceKey, isConditional: isConditional, scope: scope,
+            history: context.history, privateID: privateID)
     }
 }
 

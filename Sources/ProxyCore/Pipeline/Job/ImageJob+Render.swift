@@ -19,9 +19,11 @@ extension ImageJob {
         let known =
             failures.failure(of: request.resultKey, at: now.seconds)
             // That it can't be fetched now forbids nothing that needs no fetch.
-            ?? failures.failure(ofSourceOf: request, at: now.seconds).flatMap { $0.isOfDecoding ? $0 : nil }
+            ?? failures.failure(ofSourceOf: request, context.history, at: now.seconds).flatMap {
+                $0.isOfDecoding ? $0 : nil
+            }
         guard let known else { return }
-        FetchContext.current.forwarding?.note(.remembered)
+        context.forwarding?.note(.remembered)
         throw known
     }
 
@@ -106,8 +108,8 @@ extension ImageJob {
         _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
-        let interest = interest ?? RenderInterest.current ?? RenderInterest(.normal)
-        let part = FetchContext.current.trace?.begin("render")
+        let interest = interest ?? RenderInterest.current ?? RenderInterest(context.client)
+        let part = context.trace?.begin("render")
         do throws(RenderError) {
             let rendition = try await interest.carried { () async throws(RenderError) in
                 try await pipeline.renderer.render(
@@ -141,8 +143,9 @@ extension ImageJob {
         response.timings = ImageResponse.Timings(
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
-        let part = FetchContext.current.trace?.begin("cache store")
-        await tiers.store(&response, from: target, scope: narrower ?? scope, token: token)
+        let part = context.trace?.begin("cache store")
+        await tiers.store(
+            &response, from: target, scope: narrower ?? scope, isPromoted: isPromoted, token: token)
         part?.end()
         offer(made: response)
         // What is stored nowhere is replaced by nothing.
@@ -159,7 +162,7 @@ extension ImageJob {
             format: record.format, storedAt: now.seconds)
         var response = ImageResponse(of: source, description, source.body ?? .bytes([]))
         response.isDurable = source.stored.isDurable
-        await tiers.promote(&response, token: token)
+        await promote(&response)
         response.isStored = source.stored.isAnywhere || response.entry != nil
         if response.isDurable { response.entry?.markDurable() }
         return response

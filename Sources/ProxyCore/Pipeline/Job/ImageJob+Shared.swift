@@ -26,7 +26,7 @@ extension ImageJob {
         let subject = SharedSubject(request)
         if let found = await homeSource(of: subject) { return found }
         guard let shared = tiers.shared else { return nil }
-        let (found, result) = await FetchContext.traced("shared look-up") {
+        let (found, result) = await context.traced("shared look-up") {
             await shared.lookUp(subject, withResult: request.plan != nil)
         }
         guard let record = found, request.accepts(record),
@@ -45,9 +45,8 @@ extension ImageJob {
     private func homeAnswer(
         _ subject: SharedSubject
     ) async -> (record: SourceRecord, entry: PortableEntry)? {
-        let context = FetchContext.current
         guard let homes = tiers.homes, let asked = context.asked, !directives.onlyIfCached else { return nil }
-        return await FetchContext.traced("home") {
+        return await context.traced("home") {
             await homes.picture(
                 of: subject, target: asked.target, accept: asked.accept, client: context.client)
         }
@@ -91,7 +90,7 @@ extension ImageJob {
         await tiers.store(shared: found, of: source.record, scope: scope, token: token)
         var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
-        await tiers.promote(&response, token: token)
+        await promote(&response)
         return response
     }
 
@@ -103,7 +102,7 @@ extension ImageJob {
             return made
         }
         guard let shared = tiers.shared else { return nil }
-        return await FetchContext.traced("shared result") {
+        return await context.traced("shared result") {
             await shared.result(of: subject, madeFrom: hash)
         }
     }
@@ -118,7 +117,7 @@ extension ImageJob {
             return await adopting(sent, in: source)
         }
         guard let shared = tiers.shared, shared.configuration.originals else { return nil }
-        let entry = await FetchContext.traced("shared original") {
+        let entry = await context.traced("shared original") {
             await shared.original(hash, of: subject)
         }
         guard let entry else { return nil }

@@ -16,7 +16,7 @@ extension ImageJob {
     /// fails, too, the source is refused to others.
     func verifyDecoding(of source: Source, after failure: PipelineError) {
         guard failure.needsVerification, token.isValid, let body = source.body,
-            failures.beginVerification(of: request.sourceKey, at: now.seconds)
+            failures.beginVerification(of: request.sourceKey, context.history, at: now.seconds)
         else { return }
         Task {
             let verdict = await verdict(on: body)
@@ -24,7 +24,7 @@ extension ImageJob {
             let isCurrent = token.isValid
             failures.endVerification(
                 of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown,
-                at: now.seconds)
+                context.history, at: now.seconds)
         }
     }
 
@@ -36,7 +36,7 @@ extension ImageJob {
             return .unknown
         }
         do throws(RenderError) {
-            _ = try await render(plan, from: body, to: target, for: RenderInterest(.low))
+            _ = try await render(plan, from: body, to: target, for: RenderInterest(context.client, .low))
             return .sound
         } catch {
             let failure = PipelineError(error)

@@ -22,12 +22,13 @@ extension ImagePipeline {
     ///   - directives: the client's, for the cache.
     ///   - cookies: the client's, for an image that it alone may have: made in a task that no other request joins, and stored
     ///     nowhere (SDWebImage: handleCookies). Nil for a shared image.
+    ///   - context: that of the client's request.
     ///   - streaming: which images the client can receive while they are being fetched.
     package func answer(
         for request: ImageRequest, directives: RequestDirectives = .none, cookies: [String]? = nil,
-        streaming: StreamingImage.Support
+        context: FetchContext, streaming: StreamingImage.Support
     ) async throws(PipelineError) -> ImageAnswer {
-        let job = ImageJob(self, request, directives: directives, cookies: cookies)
+        let job = ImageJob(self, request, directives: directives, cookies: cookies, context: context)
         if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
@@ -44,6 +45,8 @@ struct ImageJob: Sendable {
     var request: ImageRequest
     /// The cache directives of the client.
     private(set) var directives: RequestDirectives
+    /// That of the request that it is made for; requests that join it have their own.
+    let context: FetchContext
     /// The client's cookies, for an image that it alone may have.
     let cookies: [String]
     /// Distinguishes a job for one client alone from all others; nil where the image is shared.
@@ -60,9 +63,10 @@ struct ImageJob: Sendable {
     /// What is to be done for a client.
     init(
         _ pipeline: ImagePipeline, _ request: ImageRequest, directives: RequestDirectives = .none,
-        cookies: [String]? = nil
+        cookies: [String]? = nil, context: FetchContext = .none
     ) {
         (self.pipeline, self.request, self.directives) = (pipeline, request, directives)
+        self.context = context
         self.cookies = cookies ?? []
         privateID = cookies.map { _ in pipeline.lastPrivateID.wrappingAdd(1, ordering: .relaxed).newValue }
         token = pipeline.tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
@@ -76,6 +80,7 @@ struct ImageJob: Sendable {
     var freshness: FreshnessPolicy { pipeline.freshness }
     var metrics: Metrics { pipeline.metrics }
     var now: WallTime { pipeline.clock() }
+    var priority: FetchPriority { request.delivery.priority ?? .normal }
 
     // MARK: - Look up
 
@@ -101,7 +106,7 @@ struct ImageJob: Sendable {
     /// Has a stale source that is being served refreshed, unless the client wants no origin asked.
     private func refreshIfNeeded(_ provenance: ImageResponse.Provenance) {
         guard provenance == .stale(.whileRevalidating), !directives.onlyIfCached else { return }
-        pipeline.startRefresh(of: request)
+        pipeline.startRefresh(of: request, context)
     }
 
     // MARK: - Join the task, or start it
@@ -111,16 +116,17 @@ struct ImageJob: Sendable {
         var job = self
         // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
         if await !linkTags() { job.directives.noStore = true }
-        let key = job.key()
+        let key = job.key
         job.registered = key
-        let priority = request.delivery.priority
         let subscription = pipeline.tasks.join(
-            key, progress: ImageProgress(interest: RenderInterest(priority))
+            key,
+            progress: ImageProgress(
+                interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
         ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
         if subscription.isLeader {
             subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }
         } else {
-            subscription.progress.interest.join(priority)
+            subscription.progress.interest.join(context.client, priority)
             job.raiseFetchPriority()
         }
         if !isPrivate, request.delivery.options.contains(.continueInBackground) {
@@ -213,7 +219,7 @@ struct ImageJob: Sendable {
             guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
             return try await fetch()
         }
-        let known = await FetchContext.traced("cache record") { await tiers.usableRecord(for: request) }
+        let known = await context.traced("cache record") { await tiers.usableRecord(for: request) }
         let shared = await sharedSource(insteadOf: known)
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
         let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
@@ -246,7 +252,7 @@ struct ImageJob: Sendable {
             source.provenance.wentForward(because: record.isFresh(at: now) ? .request : .stale)
             return source
         } catch {
-            FetchContext.current.forwarding?.wentForward(
+            context.forwarding?.wentForward(
                 because: record.isFresh(at: now) ? .request : .stale)
             guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: directives) else {
                 throw error
@@ -265,7 +271,7 @@ struct ImageJob: Sendable {
 
     /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
     private func resultWithoutOriginal(of source: Source) async throws(PipelineError) -> ImageResponse? {
-        let stored = try await FetchContext.traced("cache result") { () async throws(PipelineError) in
+        let stored = try await context.traced("cache result") { () async throws(PipelineError) in
             try await tiers.result(for: request, hash: source.record.contentHash)
         }
         guard let found = stored, found.description.isUsable(at: now.seconds) else {
@@ -282,16 +288,25 @@ struct ImageJob: Sendable {
         if response.provenance.isStale { pipeline.staleAnswers.count(found) }
         // After a 304 the entry in memory has the new record already.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
-        await tiers.promoteFromDisk(&response, token: token)
+        await promote(&response)
+        if !context.isPrefetch { tiers.keepOpen(&response, token: token) }
         return response
     }
+
+    /// Puts a response's bytes into memory, where they may be: what is prefetched takes no place there if the disk has it.
+    func promote(_ response: inout ImageResponse) async {
+        if isPromoted { await tiers.promote(&response, token: token) }
+    }
+
+    /// Whether memory may get what is made.
+    var isPromoted: Bool { !(context.isPrefetch && tiers.results.usesDisk) }
 
     // MARK: - Original
 
     /// The original's bytes: just fetched, or stored and still those of the record; else fetched now.
     func original(of source: Source) async throws(PipelineError) -> Source {
         if source.body != nil { return source }
-        let stored = try await FetchContext.traced("cache original") { () async throws(PipelineError) in
+        let stored = try await context.traced("cache original") { () async throws(PipelineError) in
             try await tiers.original(for: request, hash: source.record.contentHash)
         }
         if let stored {
@@ -346,7 +361,7 @@ struct ImageJob: Sendable {
             response = try await subscription.output()
         } catch {
             if !subscription.isLeader {
-                FetchContext.current.forwarding?.join(subscription.progress.forwarding)
+                context.forwarding?.join(subscription.progress.forwarding)
             }
             throw error
         }

@@ -55,7 +55,7 @@ final class OriginalFetch: OriginReceiving {
     let place: SpillTarget
 
     /// How urgent it is: the highest priority of its callers.
-    let urgency = FetchUrgency(.low, client: FetchContext.current.client)
+    let urgency: FetchUrgency
 
     /// When it was begun.
     let start = ContinuousClock.now
@@ -76,10 +76,11 @@ final class OriginalFetch: OriginReceiving {
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
     ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
+    ///   - client: the one whose request begins it.
     ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
         body: PartialBody, place: SpillTarget, decodable: Set<ImageFormat>, maxBytes: Int,
-        token: PurgeToken, rules: OriginRules = .none,
+        token: PurgeToken, rules: OriginRules = .none, client: ClientID? = nil,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
@@ -87,6 +88,7 @@ final class OriginalFetch: OriginReceiving {
         self.decodable = decodable
         self.maxBytes = maxBytes
         self.token = token
+        urgency = FetchUrgency(.low, client: client)
         self.judge = judge
         state = Mutex(Received(hops: HopRules(rules)))
     }

@@ -8,13 +8,15 @@ final class ImageProgress: Sendable {
     /// The clients that have requested the image; one that leaves still counts.
     let interest: RenderInterest
     /// Whether the origin was asked, as the request that began notes it.
-    let forwarding = FetchContext.current.forwarding
+    let forwarding: ForwardingRecord?
     /// The fetch whose bytes may go out; nil at the task's end without one.
     let fetch = Promise<OriginalFetch?>()
 
-    /// - Parameter interest: that of the client that begins.
-    init(interest: RenderInterest = RenderInterest()) {
-        self.interest = interest
+    /// - Parameters:
+    ///   - interest: that of the client that begins.
+    ///   - forwarding: the record of the request that begins.
+    init(interest: RenderInterest = RenderInterest(), forwarding: ForwardingRecord? = nil) {
+        (self.interest, self.forwarding) = (interest, forwarding)
     }
 
     /// Offers `fetch` to the subscribers as soon as its bytes may go out.

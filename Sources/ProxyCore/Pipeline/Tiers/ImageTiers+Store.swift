@@ -208,14 +208,16 @@ extension ImageTiers {
     }
 
     /// Stores a rendition where policy, size and the source's directives allow it.
+    /// - Parameter isPromoted: whether memory may get it.
     func store(
-        _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, token: PurgeToken
+        _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, isPromoted: Bool,
+        token: PurgeToken
     ) async {
         guard !response.record.directives.forbidStoring, scope != .nothing,
             token.admits(response.description)
         else { return }
         let byteCount = response.body.count
-        await promote(&response, token: token)
+        if isPromoted { await promote(&response, token: token) }
         if let staged = target.staged {
             // Lost: why; the tier has counted it, and the result is made again when it is needed.
             let isCommitted: Void? = try? await disk.commit(

@@ -234,14 +234,9 @@ package final class ImageTiers: Sendable {
 
     // MARK: - Into memory
 
-    /// Promotes a hit of the disk tier: to memory where policy and size allow it, else to an open file.
-    func promoteFromDisk(_ response: inout ImageResponse, token: PurgeToken) async {
-        await promote(&response, token: token)
-        keepOpen(&response, token: token)
-    }
-
+    /// Keeps the file of a hit of the disk tier open, where the hit was not promoted to memory.
     func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
-        guard keepsFiles, !FetchContext.current.isPrefetch, response.entry == nil,
+        guard keepsFiles, response.entry == nil,
             !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
@@ -263,8 +258,7 @@ package final class ImageTiers: Sendable {
 
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {
-        guard results.usesMemory, !(FetchContext.current.isPrefetch && results.usesDisk),
-            response.entry == nil, response.body.count <= maxEntryBytes,
+        guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
         else { return }
