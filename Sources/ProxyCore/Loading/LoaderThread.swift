@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Primitives
 import Synchronization
 
 /// The loader's own thread, because libcurl's poll blocks; joined once, after its work has ended.
@@ -11,39 +12,20 @@ final class LoaderThread: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// The argument of the new thread.
-    private final class Start: Sendable {
-        let work: @Sendable () -> Void
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
-
     private let state = Mutex(State())
 
-    /// Runs `work` on a new thread that blocks every signal, also SIGPIPE of a TLS connection.
+    /// Runs `work` on a new thread.
     /// - Throws: the error of pthread_create(3).
     func run(_ work: @escaping @Sendable () -> Void) throws(CurlLoader.SetupError) {
-        let start = Start { [self] in
-            Self.blockSignals()
-            work()
-            end()
+        do throws(BlockingThread.StartError) {
+            let handle = try BlockingThread.start { [self] in
+                work()
+                end()
+            }
+            state.withLock { $0.handle = handle }
+        } catch {
+            throw .thread(error.code)
         }
-        let context = unsafe Unmanaged.passRetained(start)
-        var handle = pthread_t()
-        let code = unsafe pthread_create(
-            &handle, nil,
-            { context in
-                // Safe because `run` retained exactly one reference for this thread.
-                if let context = unsafe context {
-                    unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue().work()
-                }
-                return nil
-            }, context.toOpaque())
-        guard code == 0 else {
-            unsafe context.release()
-            throw .thread(code)
-        }
-        let created = handle
-        state.withLock { $0.handle = created }
     }
 
     /// Waits until the work has ended, then joins the thread.
@@ -78,11 +60,5 @@ final class LoaderThread: Sendable {
             return state.waiters
         }
         for waiter in waiters { waiter.resume() }
-    }
-
-    private static func blockSignals() {
-        var all = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 }

@@ -64,30 +64,15 @@ final class AccessLogWriter: Sendable {
     // MARK: - The thread
 
     private func start() throws(LogSink.Failure) {
-        // Safe because the thread takes back exactly the one reference that is passed here.
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var handle = pthread_t()
-        let code = unsafe pthread_create(
-            &handle, nil,
-            { context in
-                if let context = unsafe context {
-                    unsafe Unmanaged<AccessLogWriter>.fromOpaque(context).takeRetainedValue().run()
-                }
-                return nil
-            }, context)
-        guard code == 0 else {
-            unsafe Unmanaged<AccessLogWriter>.fromOpaque(context).release()
-            throw LogSink.Failure(call: "pthread_create", code: code)
+        do throws(BlockingThread.StartError) {
+            let handle = try BlockingThread.start { self.run() }
+            thread.withLock { $0 = handle }
+        } catch {
+            throw LogSink.Failure(call: "pthread_create", code: error.code)
         }
-        let created = handle
-        thread.withLock { $0 = created }
     }
 
     private func run() {
-        // Signals are handled on the main thread, and a closed pipe must be an error, not SIGPIPE.
-        var all = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         var spare: [AccessRecord] = []
         var line = AccessLine(isJSON: format == .json)
         var lines = LineBuffer(capacity: Self.usualBatch)
