@@ -66,6 +66,13 @@ extension TimeSpan: LosslessStringConvertible {
     }
 }
 
+extension Duration {
+    /// The length in whole microseconds.
+    package var inMicroseconds: Int {
+        Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
+    }
+}
+
 extension TimeSpan: SettingNumber {
     package static let zero = TimeSpan(milliseconds: 0)
     /// The text with its unit.

@@ -3,6 +3,7 @@
 package import Bodies
 import Dispatch
 package import Imaging
+import Primitives
 import Synchronization
 
 /// Renders in this process, on a few threads of its own: for tests, the command line and comparison.
@@ -108,7 +109,7 @@ package final class InProcessRenderer: ImageRendering {
     }
 
     private static func run(_ job: RenderJob) -> Result<Rendition, RenderError> {
-        let queue = StopWatch.microseconds(.now - job.enqueued)
+        let queue = (ContinuousClock.now - job.enqueued).inMicroseconds
         guard let source = VipsSource.copy(of: job.source) else {
             return .failure(.unavailable("the source can't be read"))
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Measures steps that follow one another.
 struct StopWatch {
     private var last = ContinuousClock.now
@@ -8,11 +10,6 @@ struct StopWatch {
     mutating func lap() -> Int {
         let now = ContinuousClock.now
         defer { last = now }
-        return Self.microseconds(now - last)
-    }
-
-    /// Returns a duration in microseconds.
-    static func microseconds(_ duration: Duration) -> Int {
-        Int(duration / .microseconds(1))
+        return (now - last).inMicroseconds
     }
 }

@@ -182,7 +182,7 @@ final class WorkerSlot: Sendable {
     /// Runs one job to its end; returns how the worker's service ended, if it did.
     private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
         let waited = job.interest.isBackground ? .zero : now - job.enqueued
-        let queued = StopWatch.microseconds(waited)
+        let queued = waited.inMicroseconds
         let descriptors: JobDescriptors
         do { descriptors = try JobDescriptors(for: job) } catch {
             end(job, .failure(error))

@@ -116,14 +116,14 @@ extension ImageJob {
             } else {
                 summary = try await pipeline.loader.load(question, into: fetch)
             }
-            took = start.microsecondsUntilNow
+            took = (ContinuousClock.now - start).inMicroseconds
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
             let failure = PipelineError(
                 error, at: fetch.hop(from: question.url, of: request.source, after: error))
             failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now.seconds)
-            metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
+            metrics.count(failedFetch: failure, took: (ContinuousClock.now - start).inMicroseconds)
             part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
             await remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
@@ -135,7 +135,7 @@ extension ImageJob {
         part?.end(summary, status: fetch.received.head?.status, of: question.url)
         if !isPrivate { failures.forget(source: request.sourceKey, context.history) }
         guard var source = received else { return try await self.fetch() }
-        source.fetchTime = start.microsecondsUntilNow
+        source.fetchTime = (ContinuousClock.now - start).inMicroseconds
         offer(fetched: source)
         return source
     }
@@ -271,16 +271,5 @@ extension ImageJob {
         // An origin may have said so because of the proxies that a client names; a refresh names none.
         guard failure.isNotFound, context.history == nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
-    }
-}
-
-extension ContinuousClock.Instant {
-    /// Microseconds from this instant until now.
-    var microsecondsUntilNow: Int { microseconds(until: .now) }
-
-    /// Microseconds from this instant until a later one.
-    func microseconds(until end: ContinuousClock.Instant) -> Int {
-        let (seconds, attoseconds) = (end - self).components
-        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
     }
 }

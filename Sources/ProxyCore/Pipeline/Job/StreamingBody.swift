@@ -2,6 +2,7 @@
 
 package import Bodies
 import Loading
+import Primitives
 import Synchronization
 
 /// One client's position in an image that is being received: from its first byte on, at the client's own pace.
@@ -99,7 +100,7 @@ package final class StreamingBody: Sendable {
 
     /// Microseconds from the fetch's beginning to the end or the failure, or until now.
     package var fetchTime: Int {
-        fetch.start.microseconds(until: state.withLock(\.end) ?? .now)
+        ((state.withLock(\.end) ?? .now) - fetch.start).inMicroseconds
     }
 }
 
