@@ -72,7 +72,4 @@ struct PrefetchHistory: Sendable {
             return progress
         }
     }
-
-    /// Nothing is known of before.
-    init() {}
 }

@@ -76,12 +76,6 @@ struct PrefetchQueue: Sendable {
 
     func progress(of token: String) -> PrefetchProgress? { orders[token]?.progress }
 
-    /// What is made of each source of an order.
-    func plan(of token: String) -> PrefetchPlan? { orders[token]?.plan }
-
-    /// Whether an order waits for further sources.
-    func isOpen(_ token: String) -> Bool { orders[token]?.isOpen ?? false }
-
     // MARK: - Adding
 
     /// Adds an order.

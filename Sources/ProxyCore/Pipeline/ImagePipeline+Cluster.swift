@@ -10,9 +10,6 @@ package import Sharing
 
 /// Answers other nodes' requests.
 extension ImagePipeline {
-    /// The tier that nodes share; nil without one.
-    package var shared: SharedTier? { tiers.shared }
-
     /// The image for `request` in the form for another node; nil for one that must not be shared.
     /// - Parameter client: that of the other node's request.
     package func answerForNode(

@@ -89,7 +89,6 @@ struct ImgproxyOptions: Sendable, Hashable {
     var quality = 0
     var qualities: [String: Int] = [:]
     var maxBytes = 0
-    var isProgressive: Bool?
     var skipped: [String] = []
     var isRaw = false
     var expires: Int64 = 0

@@ -12,7 +12,4 @@ struct SmallPicture: Equatable {
 
     /// The longest side: ThumbHash's maximum; more would not be visible in a placeholder.
     static let longestSide = 100
-
-    /// Whether any pixel is not opaque.
-    var hasAlpha: Bool { stride(from: 3, to: samples.count, by: 4).contains { samples[$0] != .max } }
 }
