@@ -24,7 +24,7 @@ struct ExplanationText {
         if let shared { steps.append(("shared", shared)) }
         for (name, failure) in [("source", facts.failures.source), ("result", facts.failures.result)] {
             guard let failure else { continue }
-            let left = Self.duration(failure.seconds)
+            let left = failure.seconds.asDuration
             let text = "the \(name) has failed, which is remembered for \(left) more: "
             steps.append(("remembered", text + ExplainHandler.text(of: failure.error)))
         }
@@ -64,7 +64,7 @@ struct ExplanationText {
         let age = max(0, now.seconds - description.storedAt)
         let outdated = stored.isCurrent ? "" : ", of other content than the source's now"
         return "\(stored.tier.rawValue): \(description.kind), \(description.format.rawValue)\(size), "
-            + "\(ByteCount(Int(stored.bytes)).rounded), stored \(Self.duration(age)) ago\(outdated)"
+            + "\(ByteCount(Int(stored.bytes)).rounded), stored \(age.asDuration) ago\(outdated)"
     }
 
     private var freshness: String {
@@ -73,13 +73,13 @@ struct ExplanationText {
         }
         let left = record.freshnessLifetime - record.currentAge(at: now)
         switch reuse {
-        case .fresh: return "fresh for \(Self.duration(left)) more"
+        case .fresh: return "fresh for \(left.asDuration) more"
         case .whileRevalidating:
-            return "stale for \(Self.duration(-left)); sent while the origin is asked in the background"
-        case .asClientAllows: return "stale for \(Self.duration(-left)), which the client allows"
+            return "stale for \((-left).asDuration); sent while the origin is asked in the background"
+        case .asClientAllows: return "stale for \((-left).asDuration), which the client allows"
         case .forbidden:
             if left > 0 { return "to be confirmed by the origin before each use" }
-            return "stale for \(Self.duration(-left)); the origin must confirm it"
+            return "stale for \((-left).asDuration); the origin must confirm it"
         }
     }
 
@@ -92,7 +92,7 @@ struct ExplanationText {
     }
 
     private func text(of error: PipelineError) -> String {
-        let wait = error.retryAfter.map { "; again in \(Self.duration(Int64($0)))" } ?? ""
+        let wait = error.retryAfter.map { "; again in \(Int64($0).asDuration)" } ?? ""
         return ExplainHandler.text(of: error) + wait
     }
 
@@ -108,16 +108,6 @@ struct ExplanationText {
             return "200 from the shared tier, while its record is fresh"
         case .fetched: return "the picture is requested from the origin"
         case .failed(let error): return text(of: error)
-        }
-    }
-
-    /// A number of seconds as a person would say it.
-    private static func duration(_ seconds: Int64) -> String {
-        switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7_200: "\(seconds / 60) min"
-        case ..<172_800: "\(seconds / 3_600) h"
-        default: "\(seconds / 86_400) days"
         }
     }
 

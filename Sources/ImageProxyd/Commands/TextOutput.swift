@@ -29,3 +29,15 @@ extension ByteCount {
         return (unit == "B" || value >= 10 ? "\(Int(value.rounded()))" : value.inTenths) + " " + unit
     }
 }
+
+extension Int64 {
+    /// So many seconds as a person would say it.
+    var asDuration: String {
+        switch self {
+        case ..<120: "\(self) s"
+        case ..<7_200: "\(self / 60) min"
+        case ..<172_800: "\(self / 3_600) h"
+        default: "\(self / 86_400) days"
+        }
+    }
+}

@@ -31,7 +31,7 @@ struct TopScreen {
     private func summary(at now: Int) -> [String] {
         let last = window.last
         return [
-            "imageproxyd \(Self.printable(last.text("version"))), up \(Self.age(now - last.int("started"))), "
+            "imageproxyd \(Self.printable(last.text("version"))), up \(Int64(max(0, now - last.int("started"))).asDuration), "
                 + "last \(Int(window.seconds.rounded())) s: \(Self.number(window.rate(window.requests))) requests/s, "
                 + "\(ByteCount(Int(window.rate(window.growth("bytes")))).rounded)/s, "
                 + "\(Self.number(window.rate(window.failures))) failures/s",
@@ -150,15 +150,6 @@ struct TopScreen {
         case ..<10_000: return (microseconds / 1_000).inTenths + " ms"
         case ..<1_000_000: return "\(Int((microseconds / 1_000).rounded())) ms"
         default: return (microseconds / 1_000_000).inTenths + " s"
-        }
-    }
-
-    private static func age(_ seconds: Int) -> String {
-        switch seconds {
-        case ..<120: "\(max(0, seconds)) s"
-        case ..<7_200: "\(seconds / 60) min"
-        case ..<172_800: "\(seconds / 3_600) h"
-        default: "\(seconds / 86_400) days"
         }
     }
 }

@@ -122,9 +122,7 @@ package final class OriginRule: Sendable {
             let longest = Int64(record.initialAge.seconds + override.seconds)
             record.boundLifetimes { min($0, longest) }
         }
-        if let maximum = lifetime.maximum {
-            record.boundLifetimes { min($0, Int64(maximum.seconds)) }
-        }
+        applyMaximum(to: &record)
     }
 
     /// Bounds a source's lifetime, here and in browsers and caches downstream; does not change whether it may be stored.
@@ -135,9 +133,12 @@ package final class OriginRule: Sendable {
         if let minimum = lifetime.minimum {
             record.boundLifetimes { max($0, Int64(minimum.seconds)) }
         }
-        if let maximum = lifetime.maximum {
-            record.boundLifetimes { min($0, Int64(maximum.seconds)) }
-        }
+        applyMaximum(to: &record)
+    }
+
+    private func applyMaximum(to record: inout SourceRecord) {
+        guard let maximum = lifetime.maximum else { return }
+        record.boundLifetimes { min($0, Int64(maximum.seconds)) }
     }
 }
 

@@ -76,18 +76,19 @@ struct WeservOptions {
 
     /// The whole number that the text begins with.
     mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(TranslationError) -> Int? {
-        guard let text = self[name] else { return nil }
-        guard let number = NumberText.leadingInteger(text), range.contains(number) else {
-            try leniency.ignore(name, "must be from \(range.lowerBound) to \(range.upperBound)")
-            return nil
-        }
-        return number
+        try number(name, in: range, NumberText.leadingInteger)
     }
 
     /// The number that the text begins with.
     mutating func decimal(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
+        try number(name, in: range, NumberText.leadingDecimal)
+    }
+
+    private mutating func number<Number>(
+        _ name: String, in range: ClosedRange<Number>, _ read: (String) -> Number?
+    ) throws(TranslationError) -> Number? {
         guard let text = self[name] else { return nil }
-        guard let number = NumberText.leadingDecimal(text), range.contains(number) else {
+        guard let number = read(text), range.contains(number) else {
             try leniency.ignore(name, "must be from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }

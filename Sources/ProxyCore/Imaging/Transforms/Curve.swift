@@ -45,9 +45,7 @@ struct Curve: ImageTransforming {
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        if curves.allSatisfy({ $0 == curves[0] }) { return try image.toned(by: curves[0]) }
-        let colored = try image.inColor()
-        return try colored.lookedUp(in: colored.hasAlpha ? curves + [.identity] : curves)
+        try image.toned(byEach: curves)
     }
 }
 

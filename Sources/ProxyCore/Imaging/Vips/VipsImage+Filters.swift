@@ -3,6 +3,13 @@
 import CVips
 
 extension VipsImage {
+    /// Changes the levels of red, green and blue by a curve each; alpha is unchanged.
+    borrowing func toned(byEach curves: [ToneCurve]) throws(ImagingError) -> VipsImage {
+        if curves.allSatisfy({ $0 == curves[0] }) { return try toned(by: curves[0]) }
+        let colored = try inColor()
+        return try colored.lookedUp(in: colored.hasAlpha ? curves + [.identity] : curves)
+    }
+
     /// Changes the levels of all colour bands by one curve; alpha is unchanged.
     borrowing func toned(by curve: ToneCurve) throws(ImagingError) -> VipsImage {
         let colors = [ToneCurve](repeating: curve, count: bands - (hasAlpha ? 1 : 0))
