@@ -61,7 +61,7 @@ struct AdminAccess: Sendable {
             unsafe request.withFirstValue(of: .host) { unsafe String(decoding: $0, as: UTF8.self) } ?? ""
         let name = host.hasPrefix("[") ? Substring(host) : host.prefix { $0 != ":" }
         return !name.hasPrefix("[") && name.lowercased() != "localhost"
-            && !name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+            && !name.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     }
 
     private static let unauthorized: HTTPResponse = {

@@ -24,8 +24,8 @@ struct AdminConnection: ~Copyable {
         var description: String {
             switch self {
             case .unreachable(let address, let code):
-                "no daemon answers at \(address): \(Self.text(code)); --config FILE or --admin ADDRESS names another one"
-            case .broken(let code): "the connection to the daemon broke: \(Self.text(code))"
+                "no daemon answers at \(address): \(systemErrorText(code)); --config FILE or --admin ADDRESS names another one"
+            case .broken(let code): "the connection to the daemon broke: \(systemErrorText(code))"
             case .refused(401, _): "the daemon requires its admin token: --token FILE"
             case .refused(404, _): "what answers there is no admin listener, or one of an older version"
             case .refused(let status, nil): "the daemon answered with status \(status)"
@@ -41,8 +41,6 @@ struct AdminConnection: ~Copyable {
             case .refused, .unexpectedAnswer: false
             }
         }
-
-        private static func text(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
     }
 
     private let descriptor: CInt

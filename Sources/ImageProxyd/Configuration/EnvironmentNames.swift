@@ -68,11 +68,3 @@ enum EnvironmentNames {
         return try? parser.parse()
     }
 }
-
-extension Substring {
-    /// The text without the spaces around it.
-    fileprivate var trimmingBlanks: Substring {
-        let start = drop { $0 == " " }
-        return start[..<(start.lastIndex { $0 != " " }.map(start.index(after:)) ?? start.startIndex)]
-    }
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import URLs
 
 /// The variables that Kubernetes sets in each container for each Service: `IMAGEPROXYD_SERVICE_HOST` for one
@@ -46,7 +47,7 @@ enum ServiceVariables {
     private static let protocols: Set<String> = ["TCP", "UDP", "SCTP"]
 
     private static func isPort(_ text: String) -> Bool {
-        UInt16(text) != nil && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        UInt16(text) != nil && text.utf8.allSatisfy(\.isASCIIDigit)
     }
 
     /// `tcp://10.0.0.1:8080`, or `tcp://[fd00::1]:8080`.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Guesses by the form of a URL which image proxy it is for.
 enum DialectGuess {
     /// The name of a dialect; nil where the form is none that is known.
@@ -103,6 +105,6 @@ enum DialectGuess {
     private static func isSize(_ segment: Substring) -> Bool {
         let sides = segment.split(separator: "x", omittingEmptySubsequences: false)
         guard sides.count == 2, segment.contains(where: \.isNumber) else { return false }
-        return sides.allSatisfy { $0.drop { $0 == "-" }.allSatisfy { $0.isASCII && $0.isNumber } }
+        return sides.allSatisfy { $0.utf8.drop { $0 == UInt8(ascii: "-") }.allSatisfy(\.isASCIIDigit) }
     }
 }

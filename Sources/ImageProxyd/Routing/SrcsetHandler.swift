@@ -186,7 +186,7 @@ struct SrcsetHandler: Sendable {
                 name: "widths", position: 0, reason: "has \(parts.count) widths, at most \(maxWidths)")
         }
         for part in parts {
-            let isNumber = part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            let isNumber = part.utf8.allSatisfy(\.isASCIIDigit)
             guard isNumber, let width = Int(part), (1...maxWidth).contains(width) else {
                 let position = text.utf8.distance(from: text.startIndex, to: part.startIndex)
                 throw .invalidParameter(

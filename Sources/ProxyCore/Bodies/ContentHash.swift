@@ -61,13 +61,8 @@ package struct ContentHash: Sendable, Hashable, Codable {
         var hex = [UInt8](repeating: 0, count: 32)
         for place in 0..<16 {
             let byte = UInt8(truncatingIfNeeded: (place < 8 ? first : second) >> UInt64(place % 8 * 8))
-            hex[place * 2] = Self.digit(byte >> 4)
-            hex[place * 2 + 1] = Self.digit(byte & 15)
+            (hex[place * 2], hex[place * 2 + 1]) = byte.hexadecimalDigits
         }
         return hex
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
 }

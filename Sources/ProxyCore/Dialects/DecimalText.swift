@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Numbers in the URLs of other proxies.
 enum DecimalText {
     /// A number as our grammar writes it; what has more than nine digits before the point is cut to them.
@@ -12,7 +14,7 @@ enum DecimalText {
     static func number(_ text: some StringProtocol) -> Double? {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
         guard text.utf8.count <= 15, text.utf8.count - digits.count <= 1,
-            digits.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
+            digits.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") })
         else { return nil }
         return Double(String(text))
     }

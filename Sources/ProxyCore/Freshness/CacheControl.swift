@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The directives of a response's `Cache-Control` fields that a shared cache follows (RFC 9111 §5.2.2).
 ///
 /// Names are case-insensitive, arguments tokens or quoted strings, unknown directives are dropped. If a
@@ -72,7 +74,7 @@ package struct CacheControl: Sendable, Hashable {
 
     /// delta-seconds (RFC 9111 §1.2.2), also as a quoted string, which a recipient ought to accept (§5.2).
     package static func seconds(_ argument: String?) -> Int64? {
-        guard let argument, !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard let argument, !argument.isEmpty, argument.utf8.allSatisfy(\.isASCIIDigit) else {
             return nil
         }
         return min(Int64(argument) ?? mostSeconds, mostSeconds)

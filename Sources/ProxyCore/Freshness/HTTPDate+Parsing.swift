@@ -45,7 +45,7 @@ extension HTTPDate {
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         var number = 0
         for digit in digits {
-            guard (0x30...0x39).contains(digit) else { return nil }
+            guard digit.isASCIIDigit else { return nil }
             number = number * 10 + Int(digit - 0x30)
         }
         return number
@@ -121,7 +121,7 @@ extension HTTPDate {
 
         mutating func number(_ digits: Int) -> Int? {
             let text = rest.prefix(digits)
-            guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard text.count == digits, text.allSatisfy(\.isASCIIDigit) else { return nil }
             rest = rest.dropFirst(digits)
             return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         }

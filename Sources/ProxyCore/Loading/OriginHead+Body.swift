@@ -32,7 +32,7 @@ extension OriginHead {
     }
 
     private static func isLength(_ value: String) -> Bool {
-        value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(value) != nil
+        value.utf8.allSatisfy(\.isASCIIDigit) && Int(value) != nil
     }
 
     /// `Retry-After` in seconds from the response's arrival, given in seconds or as a date (RFC 9110

@@ -135,7 +135,7 @@ extension LogEntry {
     /// Names of fields are capitals, digits and underscores, at most 64 (systemd.journal-fields(7)).
     private func journalName(_ name: String) -> String {
         let allowed = name.uppercased().utf8.map { byte in
-            (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) ? byte : UInt8(ascii: "_")
+            (0x41...0x5A).contains(byte) || byte.isASCIIDigit ? byte : UInt8(ascii: "_")
         }
         return String(decoding: Array("IMAGEPROXYD_".utf8) + allowed.prefix(52), as: UTF8.self)
     }

@@ -35,15 +35,15 @@ package func hexDigit(_ byte: UInt8) -> UInt8? {
 }
 
 extension UInt8 {
+    /// Whether it is an ASCII digit.
+    @inlinable
+    package var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// Whether it is an ASCII letter.
+    package var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
     /// Whether it is an ASCII letter or digit.
-    package var isASCIIAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
+    package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
     /// Whether no URL needs it percent-encoded (RFC 3986 §2.3).
     package var isUnreserved: Bool {
@@ -54,8 +54,14 @@ extension UInt8 {
     }
 
     /// As two lower-case hexadecimal digits.
-    package var hexadecimal: String {
-        String(self >> 4, radix: 16) + String(self & 15, radix: 16)
+    package var hexadecimal: String { [self].hexadecimal }
+
+    /// The same as octets.
+    package var hexadecimalDigits: (UInt8, UInt8) {
+        func digit(_ value: UInt8) -> UInt8 {
+            value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+        }
+        return (digit(self >> 4), digit(self & 15))
     }
 
     /// As `%HH` in upper case (RFC 3986 §2.1).

@@ -48,11 +48,7 @@ extension HashFunction {
 extension Sequence<UInt8> {
     /// The bytes in lower-case hexadecimal, two digits each.
     package var hexadecimal: String {
-        String(decoding: flatMap { [Self.digit($0 >> 4), Self.digit($0 & 15)] }, as: UTF8.self)
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+        String(decoding: flatMap { [$0.hexadecimalDigits.0, $0.hexadecimalDigits.1] }, as: UTF8.self)
     }
 }
 

@@ -122,7 +122,7 @@ package struct JSONParser {
         var rest = text
         /// Removes digits; returns how many.
         func digits() -> Int {
-            let count = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+            let count = rest.prefix(while: \.isASCIIDigit).count
             rest = rest.dropFirst(count)
             return count
         }

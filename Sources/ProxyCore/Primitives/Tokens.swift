@@ -12,7 +12,7 @@ package func isTokenByte(_ byte: UInt8) -> Bool {
 }
 
 extension StringProtocol {
-    /// Whether the text is a token (RFC 9110 §5.6.2).
+    /// Whether the text is a token (RFC 9110 §5.6.2), as the name of a field is.
     package var isToken: Bool { !isEmpty && utf8.allSatisfy(isTokenByte) }
 }
 

@@ -67,7 +67,7 @@ struct WorkerProcess: ~Copyable {
     borrowing func addressSpace() -> Int {
         // Lost: why it can't be read: the process has ended.
         let text = (try? FileIO.contents(of: "/proc/\(pid)/statm", atMost: .kibibytes(1))) ?? []
-        let pages = text.prefix { (0x30...0x39).contains($0) }
+        let pages = text.prefix(while: \.isASCIIDigit)
         return pages.reduce(0) { $0 * 10 + Int($1 - 0x30) } * sysconf(Int32(_SC_PAGESIZE))
     }
 

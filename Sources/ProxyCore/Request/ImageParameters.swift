@@ -201,11 +201,17 @@ struct ImageParameters {
     private static func integer(
         _ name: String, _ value: String, in range: ClosedRange<Int>
     ) throws(ImageRequestError) -> Int {
-        if let wrong = value.utf8.firstIndex(where: { !(0x30...0x39).contains($0) }) {
+        if let wrong = value.utf8.firstIndex(where: { !$0.isASCIIDigit }) {
             let position = value.utf8.distance(from: value.utf8.startIndex, to: wrong)
             throw .invalidParameter(name: name, position: position, reason: "only digits are allowed")
         }
-        guard let number = Int(value), range.contains(number) else {
+        return try checked(name, Int(value), in: range)
+    }
+
+    private static func checked<Number>(
+        _ name: String, _ number: Number?, in range: ClosedRange<Number>
+    ) throws(ImageRequestError) -> Number {
+        guard let number, range.contains(number) else {
             throw .invalidParameter(
                 name: name, position: 0, reason: "must be from \(range.lowerBound) to \(range.upperBound)")
         }
@@ -234,17 +240,13 @@ struct ImageParameters {
             separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
         let isPlain =
             parts.count <= 2
-            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isASCIIDigit) }
             && (parts.count == 1 || parts[1].count <= 3)
         guard isPlain, let number = Double(value) else {
             throw .invalidParameter(
                 name: name, position: 0, reason: "must be digits with at most three decimals")
         }
-        guard range.contains(number) else {
-            throw .invalidParameter(
-                name: name, position: 0, reason: "must be from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
+        return try checked(name, number, in: range)
     }
 
     private static func flag(_ name: String, _ value: String) throws(ImageRequestError) -> Bool {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Iterates over the members of an `Accept` field: media type and q-value (RFC 9110 §12.5.1, §12.4.2). Does
 /// not allocate.
 ///
@@ -75,7 +77,7 @@
         var value = unsafe Int(digits[0] - UInt8(ascii: "0")) * 1_000
         var unit = 100
         for index in 2..<max(2, digits.count) {
-            guard unsafe (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[index]) else { return nil }
+            guard unsafe digits[index].isASCIIDigit else { return nil }
             value += unsafe Int(digits[index] - UInt8(ascii: "0")) * unit
             unit /= 10
         }

@@ -87,7 +87,7 @@ package struct PathForm {
         let at = source.lastIndex(of: UInt8(ascii: "@"))
         let ending = at.map { source[($0 + 1)...] } ?? []
         // A density is none: `cat@2x`.
-        guard let at, !ending.isEmpty, ending.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }) else {
+        guard let at, !ending.isEmpty, ending.allSatisfy(\.isASCIILetter) else {
             return (Self.sourceName, Self.withTwoSlashes(source), nil)
         }
         return (Self.sourceName, Self.withTwoSlashes(source[..<at]), ending)

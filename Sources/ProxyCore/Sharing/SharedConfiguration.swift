@@ -102,7 +102,7 @@ package struct SharedConfiguration: SettingGroup {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_./".utf8.contains(byte)
+        byte.isASCIIAlphanumeric || "-_./".utf8.contains(byte)
     }
 
     /// The tier's bucket as a rule for origins, from which its URLs, keys and certificates follow; nil without a bucket.

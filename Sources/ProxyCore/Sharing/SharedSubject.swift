@@ -54,7 +54,7 @@ package enum ObjectName {
     static let journal = "p/"
 
     /// When a part of the bucket was swept last.
-    static func sweepMark(_ part: UInt8) -> String { "w/" + hex(part) }
+    static func sweepMark(_ part: UInt8) -> String { "w/" + part.hexadecimal }
 
     /// Whether a name is one of those above, and not of something else in the bucket.
     static func isOwn(_ name: String) -> Bool {
@@ -72,11 +72,9 @@ package enum ObjectName {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+        byte.isASCIIDigit || (0x61...0x66).contains(byte)
     }
 
     /// The parts of the bucket, by their first two digits.
-    static func part(_ part: UInt8) -> String { hex(part) + "/" }
-
-    private static func hex(_ byte: UInt8) -> String { [byte].hexadecimal }
+    static func part(_ part: UInt8) -> String { part.hexadecimal + "/" }
 }

@@ -94,7 +94,7 @@ package struct Bucket: Sendable, Hashable {
     private static func isLabel(_ name: String) -> Bool {
         name.utf8.count <= 63
             && name.utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+                (0x61...0x7A).contains($0) || $0.isASCIIDigit || $0 == UInt8(ascii: "-")
             }
     }
 }

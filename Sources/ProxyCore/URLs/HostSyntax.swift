@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The syntax of a URL's host, after libcurl has normalized it.
 enum HostSyntax {
     /// The maximum lengths of a name and of a label in bytes (RFC 1035 §2.3.4).
@@ -27,14 +29,14 @@ enum HostSyntax {
         guard !label.isEmpty, label.utf8.count <= maxLabel else { return false }
         return label.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte.isASCIIDigit
                 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
         }
     }
 
     /// The URL standard's "ends in a number": decimal digits, or `0x` with hexadecimal digits.
     private static func endsInNumber(_ label: Substring) -> Bool {
-        if label.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) { return true }
+        if label.utf8.allSatisfy(\.isASCIIDigit) { return true }
         return label.hasPrefix("0x") && label.dropFirst(2).allSatisfy { $0.isHexDigit }
     }
 }

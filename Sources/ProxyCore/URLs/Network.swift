@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A block of addresses in CIDR notation (RFC 4632, RFC 4291 §2.3).
 package struct Network: Sendable, Hashable {
     /// The first address of the block.
@@ -32,7 +34,7 @@ package struct Network: Sendable, Hashable {
     }
 
     private static func isNumber(_ text: Substring) -> Bool {
-        (1...3).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        (1...3).contains(text.utf8.count) && text.utf8.allSatisfy(\.isASCIIDigit)
     }
 
     private static func masked(_ address: IPAddress, _ length: Int) -> IPAddress {

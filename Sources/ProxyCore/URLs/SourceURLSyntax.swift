@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Checks a source URL before libcurl parses it, because libcurl would repair some errors silently.
 enum SourceURLSyntax {
     /// Checks length, characters, scheme and the raw authority of an absolute URL.
@@ -23,7 +25,7 @@ enum SourceURLSyntax {
     /// Whether a reference begins with a scheme (RFC 3986 §3.1).
     static func hasScheme(_ text: String) -> Bool {
         let name = text.utf8.prefix { isSchemeByte($0) }
-        guard let first = name.first, isLetter(first) else { return false }
+        guard let first = name.first, first.isASCIILetter else { return false }
         return text.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
     }
 
@@ -87,20 +89,13 @@ enum SourceURLSyntax {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "["),
             UInt8(ascii: "]"):
             true
-        default: isLetter(byte) || isDigit(byte)
+        default: byte.isASCIIAlphanumeric
         }
     }
 
     private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
 }

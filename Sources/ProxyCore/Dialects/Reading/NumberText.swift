@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Numbers as other proxies write them.
 enum NumberText {
     /// More digits than any option needs, and fewer than an integer has; a longer number is none.
@@ -9,7 +11,7 @@ enum NumberText {
     static func leadingInteger(_ text: some StringProtocol) -> Int? {
         var rest = Substring(text).utf8
         let sign = takeSign(&rest)
-        let digits = rest.prefix(while: isDigit)
+        let digits = rest.prefix(while: \.isASCIIDigit)
         guard (1...maxDigits).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
         return sign * number
     }
@@ -18,10 +20,10 @@ enum NumberText {
     static func leadingDecimal(_ text: some StringProtocol) -> Double? {
         var rest = Substring(text).utf8
         let sign = takeSign(&rest)
-        let whole = rest.prefix(while: isDigit)
+        let whole = rest.prefix(while: \.isASCIIDigit)
         rest = rest.dropFirst(whole.count)
         var fraction = rest.prefix(0)
-        if rest.first == UInt8(ascii: ".") { fraction = rest.dropFirst().prefix(while: isDigit) }
+        if rest.first == UInt8(ascii: ".") { fraction = rest.dropFirst().prefix(while: \.isASCIIDigit) }
         guard !whole.isEmpty || !fraction.isEmpty, whole.count <= maxDigits else { return nil }
         let digits = "\(Substring(whole)).\(Substring(fraction.prefix(maxDigits)))0"
         return Double("0" + digits).map { Double(sign) * $0 }
@@ -30,7 +32,7 @@ enum NumberText {
     /// The number that the text is.
     static func integer(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard !digits.isEmpty, digits.allSatisfy(isDigit) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return leadingInteger(text)
     }
 
@@ -38,7 +40,9 @@ enum NumberText {
     static func decimal(_ text: some StringProtocol) -> Double? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let points = digits.count { $0 == UInt8(ascii: ".") }
-        guard points <= 1, digits.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }) else { return nil }
+        guard points <= 1, digits.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }) else {
+            return nil
+        }
         return leadingDecimal(text)
     }
 
@@ -48,9 +52,5 @@ enum NumberText {
         }
         rest = rest.dropFirst()
         return first == UInt8(ascii: "-") ? -1 : 1
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A filter as written: `name(argument,argument)`.
 struct ThumborFilter {
     let name: String
@@ -70,7 +72,7 @@ enum ThumborArgument {
     /// Whether a text is one.
     func matches(_ text: String) -> Bool {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
-        let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
+        let isNumber = !digits.isEmpty && digits.allSatisfy(\.isASCIIDigit)
         let hasSign = digits.count < text.utf8.count
         return switch self {
         case .count: isNumber && !hasSign

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A path of thumbor, divided: the options in their fixed order, and the source behind them.
 struct ThumborPath {
     /// What is cut away at the borders before anything else.
@@ -156,7 +158,7 @@ struct ThumborPath {
 
     /// Digits only; more than nine are more than anything may be.
     static func count(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return min(Int(text) ?? .max, 999_999_999)
     }
 

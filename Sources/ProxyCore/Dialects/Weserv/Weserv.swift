@@ -68,7 +68,7 @@ package struct Weserv: Dialect {
         // A name before a colon is a scheme unless a port follows.
         let authority = text.prefix { !"/?#".contains($0) }
         let port = authority.split(separator: ":", maxSplits: 1).dropFirst().first
-        let isPort = port?.allSatisfy { $0.isASCII && $0.isNumber } ?? !authority.hasSuffix(":")
+        let isPort = port?.utf8.allSatisfy(\.isASCIIDigit) ?? !authority.hasSuffix(":")
         guard !authority.isEmpty, isPort || authority.hasPrefix("[") else { return nil }
         return "http://" + text
     }

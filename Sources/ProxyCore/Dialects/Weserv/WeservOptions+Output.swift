@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension WeservOptions {
     private static let formats = [
         "jpg": "jpeg", "png": "png", "gif": "gif", "tiff": "tiff", "tif": "tiff", "webp": "webp",
@@ -109,9 +111,7 @@ extension WeservOptions {
 
     private mutating func writeDelivery(to translation: inout Translation) throws(TranslationError) {
         if let name = self["filename"] {
-            if (1...78).contains(name.utf8.count),
-                name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
-            {
+            if (1...78).contains(name.utf8.count), name.utf8.allSatisfy(\.isASCIIAlphanumeric) {
                 translation["filename"] = name + ".*"
             } else {
                 try leniency.ignore("filename", "must be 1 to 78 letters and digits")

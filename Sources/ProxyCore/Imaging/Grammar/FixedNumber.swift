@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A decimal number with at most three decimals, stored exactly.
 package struct FixedNumber: Sendable, Hashable, Comparable {
     /// The number × 1,000.
@@ -48,7 +50,7 @@ package struct FixedNumber: Sendable, Hashable, Comparable {
         guard !text.isEmpty, text.count <= count else { return nil }
         var value = 0
         for byte in text {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isASCIIDigit else { return nil }
             value = value * 10 + Int(byte - UInt8(ascii: "0"))
         }
         return value

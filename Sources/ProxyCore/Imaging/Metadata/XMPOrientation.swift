@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The orientation in XMP (XMP specification part 2 §2.7, `tiff:Orientation`).
 enum XMPOrientation {
     private static let name = Array("tiff:Orientation".utf8)
@@ -30,7 +32,7 @@ enum XMPOrientation {
         default: return nil
         }
         rest = rest.drop(while: spaces.contains)
-        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let digits = rest.prefix(while: \.isASCIIDigit)
         return digits.count == 1 ? digits.startIndex : nil
     }
 }
