@@ -30,7 +30,7 @@ struct Components: Sendable {
     let sources: CurrentSources
     let renderer: any ImageRendering
     let workers: WorkerPool
-    let failures: FailureMemory
+    let failures: FailedURLs
     let drain: DrainState
     let events: EventStreams
     let recentWork: RecentWork

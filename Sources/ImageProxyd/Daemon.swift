@@ -116,7 +116,7 @@ struct Daemon {
         let renderer = Self.renderer(configuration.transform, workers)
         let pressureController = MemoryPressureController(memory: memory, logger: logger)
         pressure = pressureController.watch(environment: HostProcess.environment)
-        let failures = FailureMemory(
+        let failures = FailedURLs(
             configuration: configuration.failedURLs,
             share: MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes))
         let cacheDirectory = CacheDirectory.path(configured: configuration.cache.disk.directory)

@@ -25,7 +25,7 @@ struct MetricSources {
     private var disk: DiskCache { components.disk }
     private var loader: CurlLoader { components.loader }
     private var workers: WorkerPool { components.workers }
-    private var failures: FailureMemory { components.failures }
+    private var failures: FailedURLs { components.failures }
 
     func register() {
         registerServer()

@@ -21,7 +21,7 @@ package final class ImageHandler: Sendable {
     package let foreign: ForeignRoute?
     package let pipeline: ImagePipeline
     package let parser: ImageRequestParser
-    private let failures: FailureMemory
+    private let failures: FailedURLs
     package let automatic: AutomaticFormats
     private let loops: LoopGuard
     package let limit: ClientLimit
@@ -46,7 +46,7 @@ package final class ImageHandler: Sendable {
     ///   - reportError: receives internal failures, for the log; clients get no details.
     package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
-        parser: ImageRequestParser, failures: FailureMemory,
+        parser: ImageRequestParser, failures: FailedURLs,
         automatic: AutomaticFormats, sharing: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,

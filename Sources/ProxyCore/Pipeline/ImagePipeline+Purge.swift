@@ -112,7 +112,7 @@ extension ImagePipeline {
     package var failureCount: Int { failures.counts(at: clock().seconds).remembered.values.reduce(0, +) }
 
     /// Failures that are remembered of a source and its results, or all of them.
-    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLs<PipelineError>.Remembered] {
+    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLCache<PipelineError>.Remembered] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock().seconds)
     }
 

@@ -21,7 +21,7 @@ package final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading
     let renderer: any ImageRendering
-    let failures: FailureMemory
+    let failures: FailedURLs
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
@@ -89,7 +89,7 @@ package final class ImagePipeline: Sendable {
     ///   - predecessor: the pipeline that this one replaces, with other settings and the same parts; its counts go on.
     ///   - clock: returns the time.
     package init(
-        tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailureMemory,
+        tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailedURLs,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
         succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> WallTime
     ) {

@@ -57,7 +57,7 @@ final class ClockedProxy: Sendable {
         let clock: @Sendable () -> WallTime = { time.value }
         (self.received, self.folder, self.time, origin) = (received, folder, time, try FakeOrigin())
         let (cache, failures) = (
-            CacheConfiguration(), FailureMemory(configuration: FailedURLsConfiguration())
+            CacheConfiguration(), FailedURLs(configuration: FailedURLsConfiguration())
         )
         let memory = MemoryCache(configuration: cache.memory)
         var addresses = AddressConfiguration()

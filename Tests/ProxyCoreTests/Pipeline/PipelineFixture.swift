@@ -34,7 +34,7 @@ final class ShiftedClock: Sendable {
 final class PipelineFixture: Sendable {
     let origin: FakeOrigin
     let pipeline: ImagePipeline
-    let failures: FailureMemory
+    let failures: FailedURLs
     let metrics = Metrics(loops: 1, version: "test")
     let clock = ShiftedClock()
     /// By which fetches take too long.
@@ -71,7 +71,7 @@ final class PipelineFixture: Sendable {
             configuration: fetch, addresses: AddressPolicy(configuration: addresses),
             clocks: LoaderClocks(
                 wall: { [clock] in WallTime(seconds: clock.start) }, monotonic: { [time] in time.now }))
-        failures = FailureMemory(configuration: failedURLs)
+        failures = FailedURLs(configuration: failedURLs)
         var rasterPlan = RenderPlan(format: .source)
         rasterPlan.decodableFormats = ImageFormat.allCases
         pipeline = ImagePipeline(

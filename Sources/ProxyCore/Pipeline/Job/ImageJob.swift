@@ -76,7 +76,7 @@ struct ImageJob: Sendable {
     /// How far what is fetched or made may be stored, beside what the configuration and the origin say.
     var scope: StorageScope { isPrivate ? .nothing : directives.scope }
     var tiers: ImageTiers { pipeline.tiers }
-    var failures: FailureMemory { pipeline.failures }
+    var failures: FailedURLs { pipeline.failures }
     var freshness: FreshnessPolicy { pipeline.freshness }
     var metrics: Metrics { pipeline.metrics }
     var now: WallTime { pipeline.clock() }

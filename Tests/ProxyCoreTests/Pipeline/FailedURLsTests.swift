@@ -6,9 +6,9 @@ import Testing
 @testable import Pipeline
 @testable import Primitives
 
-@Suite("The memory of failures")
-struct FailureMemoryTests {
-    private let memory = FailureMemory(configuration: FailedURLsConfiguration(), random: { 0 })
+@Suite("The failed URLs of a pipeline")
+struct FailedURLsTests {
+    private let memory = FailedURLs(configuration: FailedURLsConfiguration(), random: { 0 })
     private let source = CacheKey(canonicalText: "source")
     private let results = (0..<4).map { CacheKey(canonicalText: "result \($0)") }
 

@@ -6,9 +6,11 @@ import Request
 import Synchronization
 import URLs
 
-/// Remembered failures as the pipeline uses them (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
-package final class FailureMemory: Sendable {
-    private let failed: FailedURLs<PipelineError>
+/// The failures of sources and results that are not tried again for a while (SDWebImage: failedURLs).
+///
+/// Decides which failures are remembered, and under which key; a `FailedURLCache` keeps them, and says for how long.
+package final class FailedURLs: Sendable {
+    private let failed: FailedURLCache<PipelineError>
     /// Sources that are decoded once more because a result has failed; one that can be decoded is paused.
     private let verifications: Mutex<SourceLimiter>
     /// Seconds for which a source that was decoded after a failure counts as sound.
@@ -24,7 +26,7 @@ package final class FailureMemory: Sendable {
         configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
-        failed = FailedURLs(configuration: configuration, share: share, random: random)
+        failed = FailedURLCache(configuration: configuration, share: share, random: random)
         hosts = HostBreakers(rules: configuration.breaker, random: random)
         verifications = Mutex(
             SourceLimiter(limit: Self.maxVerifications, capacity: configuration.maxEntries))
@@ -166,7 +168,7 @@ package final class FailureMemory: Sendable {
     /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.
     package func list(
         source: CacheKey? = nil, limit: Int, at now: Int64
-    ) -> [FailedURLs<PipelineError>.Remembered] {
+    ) -> [FailedURLCache<PipelineError>.Remembered] {
         failed.list(source: source, limit: limit, at: now)
     }
 

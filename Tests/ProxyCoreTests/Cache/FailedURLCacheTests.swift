@@ -6,12 +6,12 @@ import Testing
 @testable import Primitives
 
 @Suite("The blacklist of failed URLs")
-struct FailedURLsTests {
+struct FailedURLCacheTests {
     private let now: Int64 = 1_000
 
     @Test("A failure is remembered as long as its class says, and the remaining time is known")
     func remembers() throws {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
         failed.remember(key("a"), "gone", as: .notFound, at: now)
 
@@ -26,7 +26,7 @@ struct FailedURLsTests {
 
     @Test("A clock that is set back does not extend the time of a failure")
     func clockSetBack() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "gone", as: .notFound, at: now)
         failed.remember(key("b"), "gone", as: .notFound, at: now + 60)
         failed.remember(key("c"), "gone", as: .notFound, at: now + 61)
@@ -41,7 +41,7 @@ struct FailedURLsTests {
 
     @Test("Only the latest failure of a key is remembered")
     func replaces() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
         failed.remember(key("a"), "first", as: .badImage, at: now)
         failed.remember(key("a"), "second", as: .clientError, at: now)
@@ -52,7 +52,7 @@ struct FailedURLsTests {
 
     @Test("A full table evicts the failure that expires first")
     func bounded() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
         failed.remember(key("long"), "", as: .badImage, at: now)
         failed.remember(key("short"), "", as: .connection, at: now)
@@ -65,7 +65,7 @@ struct FailedURLsTests {
 
     @Test("A full table does not evict a longer failure for a shorter one")
     func keepsLonger() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 1), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: configuration(maxEntries: 1), random: { 0 })
 
         failed.remember(key("long"), "", as: .badImage, at: now)
         failed.remember(key("short"), "", as: .connection, at: now)
@@ -76,7 +76,7 @@ struct FailedURLsTests {
 
     @Test("A full table removes expired failures before it evicts others")
     func expires() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
         failed.remember(key("over"), "", as: .connection, at: now)
         failed.remember(key("long"), "", as: .badImage, at: now)
@@ -91,7 +91,7 @@ struct FailedURLsTests {
         timeless.ttl.notFound = .seconds(0)
 
         for configuration in [configuration(maxEntries: 0), timeless] {
-            let failed = FailedURLs<String>(configuration: configuration, random: { 0 })
+            let failed = FailedURLCache<String>(configuration: configuration, random: { 0 })
             failed.remember(key("a"), "", as: .notFound, at: now)
             #expect(failed.lookup(key("a"), at: now) == nil)
         }
@@ -99,7 +99,7 @@ struct FailedURLsTests {
 
     @Test("One key or all keys can be cleared")
     func forgets() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         for name in ["a", "b", "c"] { failed.remember(key(name), name, as: .notFound, at: now) }
 
         #expect(failed.forget(key("a")))
@@ -111,7 +111,7 @@ struct FailedURLsTests {
 
     @Test("Hits are counted by class")
     func hits() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "", as: .notAnImage, at: now)
 
         _ = failed.lookup(key("a"), at: now)
@@ -124,7 +124,7 @@ struct FailedURLsTests {
     @Test("The table stays consistent under many insertions, removals and expiries")
     func model() {
         var random = SystemRandomNumberGenerator()
-        let failed = FailedURLs<Int>(configuration: configuration(maxEntries: 1_000), random: { 0 })
+        let failed = FailedURLCache<Int>(configuration: configuration(maxEntries: 1_000), random: { 0 })
         var expected: [Int: (value: Int, end: Int64)] = [:]
         let classes: [(FailureClass, Int64)] = [(.notFound, 300), (.clientError, 60), (.badImage, 600)]
 
@@ -153,7 +153,7 @@ struct FailedURLsTests {
 
     @Test("Failures are listed with their URL, ordered by expiry, and cleared by source with its results")
     func listing() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "gone", as: .notFound, ofSource: key("a"), "http://a/", at: now)
         failed.remember(key("a small"), "slow", as: .badImage, ofSource: key("a"), "http://a/", at: now)
         failed.remember(key("b"), "no", as: .clientError, ofSource: key("b"), "http://b/", at: now)
@@ -170,7 +170,7 @@ struct FailedURLsTests {
     @Test("Jitter shortens a failure's time by a tenth at most, so that not all are retried at once")
     func jitter() {
         for (chance, seconds) in [(0, 300), (0.5, 285), (1, 270)] as [(Double, Int64)] {
-            let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { chance })
+            let failed = FailedURLCache<String>(configuration: FailedURLsConfiguration(), random: { chance })
             failed.remember(key("a"), "", as: .notFound, at: now)
 
             #expect(failed.lookup(key("a"), at: now)?.end == now + seconds)
@@ -190,7 +190,7 @@ struct FailedURLsTests {
     )
     func boundsBytes() {
         let share = MemoryShare(bytes: 1 << 20)
-        let failed = FailedURLs<String>(
+        let failed = FailedURLCache<String>(
             configuration: FailedURLsConfiguration(), share: share, random: { 0 })
         let text = "http://a.example/" + String(repeating: "a", count: 8_000)
 

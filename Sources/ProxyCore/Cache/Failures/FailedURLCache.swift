@@ -3,17 +3,16 @@
 package import Primitives
 import Synchronization
 
-/// Failures that a retry would not heal soon, remembered for a while (SDWebImage's
-/// failedURLs).
+/// Failures that a retry would not heal soon, each for as long as its class says: the store of the pipeline's `FailedURLs`.
 ///
 /// Bounded by `failedURLs.maxEntries` and by bytes: a full table removes the entry that expires first. Safe
 /// from any thread; every call costs O(log n) under one lock. Times are seconds since 1970.
-package final class FailedURLs<Failure: Sendable>: Sendable {
+package final class FailedURLCache<Failure: Sendable>: Sendable {
     /// A failure that is still remembered.
-    package typealias Remembered = FailureTable<Failure>.Entry
+    package typealias Remembered = FailedURLTable<Failure>.Entry
 
     private struct State {
-        var table: FailureTable<Failure>
+        var table: FailedURLTable<Failure>
         var hits: [FailureClass: Int] = [:]
         var configuration: FailedURLsConfiguration
     }
@@ -38,7 +37,7 @@ package final class FailedURLs<Failure: Sendable>: Sendable {
         self.share = share
         state = Mutex(
             State(
-                table: FailureTable(maxEntries: configuration.maxEntries), configuration: configuration))
+                table: FailedURLTable(maxEntries: configuration.maxEntries), configuration: configuration))
     }
 
     /// Applies other settings from now on; remembered failures keep their time.

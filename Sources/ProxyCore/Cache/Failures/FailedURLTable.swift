@@ -2,8 +2,8 @@
 
 package import Primitives
 
-/// Remembered failures, found by key and ordered by their end: a binary heap with a dictionary of positions.
-package struct FailureTable<Failure: Sendable>: Sendable {
+/// The entries of a `FailedURLCache`, found by key and ordered by their end: a binary heap with a dictionary of positions.
+package struct FailedURLTable<Failure: Sendable>: Sendable {
     /// One remembered failure.
     package struct Entry: Sendable {
         /// The key that is refused: a source's, or a result's.
@@ -112,7 +112,7 @@ package struct FailureTable<Failure: Sendable>: Sendable {
 
     /// Removes all entries, and returns how many there were.
     mutating func removeAll() -> Int {
-        defer { self = FailureTable(maxEntries: maxEntries) }
+        defer { self = FailedURLTable(maxEntries: maxEntries) }
         return count
     }
 
