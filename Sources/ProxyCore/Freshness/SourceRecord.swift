@@ -24,6 +24,8 @@ package struct SourceRecord: Sendable, Hashable {
     package var entityTag: String?
     /// The origin's `Last-Modified` as it spelled it.
     package var lastModified: String?
+    /// Whether the origin can be asked to confirm it (RFC 9110 §13.1).
+    package var hasValidators: Bool { entityTag != nil || lastModified != nil }
     /// When the stored response was received or last revalidated (response_time of RFC 9111 §4.2.3).
     package var responseTime: WallTime
     /// Its corrected initial age at that time (RFC 9111 §4.2.3).

@@ -34,7 +34,7 @@ extension ImageJob {
             context.forwarding?.note(.remembered)
             throw failure
         }
-        let fetchKey = fetchKey(isConditional: record != nil)
+        let fetchKey = fetchKey(isConditional: record?.hasValidators ?? false)
         let subscription = pipeline.fetches.join(fetchKey, progress: newFetch()) {
             (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
