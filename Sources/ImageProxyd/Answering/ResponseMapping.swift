@@ -252,7 +252,7 @@ package struct ResponseMapping: Sendable {
                 "imageproxyd; fwd=\(ttl > 0 ? "request" : "stale")\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
             case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
-        if isStored, provenance.wentForward { text += "; stored" }
+        if isStored, provenance.wasForwarded { text += "; stored" }
         if isCollapsed { text += "; collapsed" }
         return text
     }
@@ -288,8 +288,8 @@ package struct ResponseMapping: Sendable {
 }
 
 extension ImageResponse.Provenance {
-    /// Whether a request was sent to the origin.
-    var wentForward: Bool {
+    /// Whether the request was forwarded to the origin (`fwd` of `Cache-Status`, RFC 9211).
+    var wasForwarded: Bool {
         switch self {
         case .revalidated, .fetched: true
         case .memory, .disk, .shared, .stored, .stale: false

@@ -49,8 +49,8 @@ package final class ForwardingRecord: Sendable {
         state.withLock { $0 = outcome }
     }
 
-    /// Says why the origin was asked, where it was.
-    func wentForward(because reason: ImageResponse.Forwarding) {
+    /// Sets why the request was forwarded, where it was.
+    func setReason(_ reason: ImageResponse.Forwarding) {
         guard case .asked(_, let status, let isCollapsed) = outcome else { return }
         note(.asked(reason, status: status, isCollapsed: isCollapsed))
     }

@@ -249,11 +249,10 @@ struct ImageJob: Sendable {
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStream.fetch(validating: directives.noCache ? nil : record)
-            source.provenance.wentForward(because: record.isFresh(at: now) ? .request : .stale)
+            source.provenance.setForwardReason(record.isFresh(at: now) ? .request : .stale)
             return source
         } catch {
-            context.forwarding?.wentForward(
-                because: record.isFresh(at: now) ? .request : .stale)
+            context.forwarding?.setReason(record.isFresh(at: now) ? .request : .stale)
             guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: directives) else {
                 throw error
             }

@@ -52,8 +52,8 @@ package struct ImageResponse: Sendable {
             return false
         }
 
-        /// Says why the origin was asked, where it was.
-        mutating func wentForward(because reason: Forwarding) {
+        /// Sets why the request was forwarded to the origin, where it was: `fwd` of `Cache-Status` (RFC 9211 §2.2).
+        mutating func setForwardReason(_ reason: Forwarding) {
             switch self {
             case .revalidated: self = .revalidated(reason)
             case .fetched: self = .fetched(reason)
@@ -62,7 +62,7 @@ package struct ImageResponse: Sendable {
         }
     }
 
-    /// Why the origin was asked (RFC 9211 §2.2).
+    /// Why a request was forwarded to the origin: `fwd` of `Cache-Status` (RFC 9211 §2.2).
     package enum Forwarding: Sendable, Hashable {
         /// Nothing was stored.
         case missing
