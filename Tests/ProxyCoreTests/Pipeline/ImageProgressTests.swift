@@ -19,22 +19,22 @@ struct ImageProgressTests {
 
     @Test("A fetch whose body never arrives is not retained by those that wait for it")
     func release() async {
-        let stream = ImageProgress()
+        let progress = ImageProgress()
         weak var released: OriginalFetch?
         do {
             let fetch = newFetch()
             released = fetch
-            stream.follow(fetch)
+            progress.follow(fetch)
         }
         #expect(released == nil)
-        stream.fetch.set(nil)
-        #expect(await (stream.fetch.wait() ?? nil) == nil)
+        progress.streamedFetch.set(nil)
+        #expect(await (progress.streamedFetch.wait() ?? nil) == nil)
     }
 
     @Test("A wait for the body ends with the task that waits")
     func cancelled() async {
-        let stream = ImageProgress()
-        let waiting = Task { await (stream.fetch.wait() ?? nil) == nil }
+        let progress = ImageProgress()
+        let waiting = Task { await (progress.streamedFetch.wait() ?? nil) == nil }
         waiting.cancel()
         #expect(await waiting.value)
     }

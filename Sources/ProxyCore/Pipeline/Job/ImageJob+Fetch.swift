@@ -43,7 +43,7 @@ extension ImageJob {
             subscription?.detach()
             if let registered { tasks.detach(registered) }
         }
-        stream?.follow(fetch)
+        streamProgress?.follow(fetch)
         if !subscription.isLeader {
             metrics.coalescedRequests.increment(.fetch)
             fetch.urgency.join(context.client, to: priority)

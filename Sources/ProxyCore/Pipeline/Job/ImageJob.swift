@@ -16,7 +16,10 @@ import Synchronization
 extension ImagePipeline {
     /// The image for `request`, from the nearest place that has it; however many clients ask at once, it is made once.
     ///
-    /// Cancelling the calling task ends its subscription; when the last subscription ends, fetch and transform are cancelled.
+    /// Two clients that ask for the same new image: (1) the first one's `join` starts a task, which fetches and renders in `run`,
+    /// (2) the second one's subscribes to it, (3) the first client hangs up: the server cancels the calling task, `result` ends with
+    /// `clientLeft`, its subscription is released, and the second client gets the image. Had that left, too, the end of the last
+    /// subscription would cancel the task, and with it fetch and transform.
     ///
     /// - Parameters:
     ///   - directives: the client's, for the cache.
@@ -58,7 +61,7 @@ struct ImageJob: Sendable {
     /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
     private(set) var registered: Key?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
-    var stream: ImageProgress?
+    var streamProgress: ImageProgress?
 
     /// What is to be done for a client.
     init(
@@ -122,9 +125,9 @@ struct ImageJob: Sendable {
             key,
             progress: ImageProgress(
                 interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
-        ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
+        ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
         if subscription.isLeader {
-            subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }
+            subscription.result.whenSet { [progress = subscription.progress] in progress.streamedFetch.set(nil) }
         } else {
             subscription.progress.interest.join(context.client, priority)
             job.raiseFetchPriority()
@@ -142,13 +145,13 @@ struct ImageJob: Sendable {
     }
 
     /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
-    private func run(_ stream: ImageProgress) async throws(PipelineError) -> ImageResponse {
+    private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
         var job = self
-        job.stream = request.isUntouched ? stream : nil
+        job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: what was purged while the job waited to be joined does not concern it.
         if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         let begun = job
-        return try await stream.interest.carried { () async throws(PipelineError) in
+        return try await progress.interest.carried { () async throws(PipelineError) in
             var response = try await begun.image()
             if scope == .durable { await tiers.secure(&response, for: request, token: begun.token) }
             return response
@@ -183,16 +186,16 @@ struct ImageJob: Sendable {
 
     /// The same by another plan, or by none.
     private func made(by plan: RenderPlan?) -> ImageJob {
-        var job = withoutStream
+        var job = withoutStreaming
         job.request = request.made(by: plan)
         job.token = token.extended(to: job.request.resultKey)
         return job
     }
 
     /// The same where no byte goes out before all are there.
-    var withoutStream: ImageJob {
+    var withoutStreaming: ImageJob {
         var job = self
-        job.stream = nil
+        job.streamProgress = nil
         return job
     }
 
@@ -248,7 +251,7 @@ struct ImageJob: Sendable {
             !directives.retryFailed && failures.explained(request, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
-            var source = try await withoutStream.fetch(validating: directives.noCache ? nil : record)
+            var source = try await withoutStreaming.fetch(validating: directives.noCache ? nil : record)
             source.provenance.setForwardReason(record.isFresh(at: now) ? .request : .stale)
             return source
         } catch {

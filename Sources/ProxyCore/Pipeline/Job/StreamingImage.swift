@@ -45,7 +45,7 @@ extension ImageJob {
         of subscription: Subscription, for support: StreamingImage.Support
     ) async -> StreamingImage? {
         guard request.isUntouched, support != .none, !directives.waitsForStore,
-            let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
+            let fetch = await subscription.progress.streamedFetch.wait() ?? nil, !Task.isCancelled
         else { return nil }
         // A small image gets a moment to be complete: then it is answered with an entity tag.
         if let length = fetch.received.head?.contentLength, length <= Self.smallImage {

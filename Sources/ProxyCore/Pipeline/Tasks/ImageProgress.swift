@@ -10,7 +10,7 @@ final class ImageProgress: Sendable {
     /// Whether the origin was asked, as the request that began notes it.
     let forwarding: ForwardingRecord?
     /// The fetch whose bytes may go out; nil at the task's end without one.
-    let fetch = Promise<OriginalFetch?>()
+    let streamedFetch = Promise<OriginalFetch?>()
 
     /// - Parameters:
     ///   - interest: that of the client that begins.
@@ -22,6 +22,6 @@ final class ImageProgress: Sendable {
     /// Offers `fetch` to the subscribers as soon as its bytes may go out.
     func follow(_ fetch: OriginalFetch) {
         // Weak, since the fetch keeps this until its bytes may go out, which may never be.
-        fetch.streaming.whenSet { [promise = self.fetch, weak fetch] in promise.set(fetch) }
+        fetch.streaming.whenSet { [promise = streamedFetch, weak fetch] in promise.set(fetch) }
     }
 }
