@@ -9,8 +9,8 @@ package struct MetricCounter<Labels: MetricLabels>: MetricFamily {
     @usableFromInline let cells: MetricCells
 
     /// Creates a counter at zero; `name` ends in `_total`.
-    init(_ name: String, _ help: String, labels: Labels.Type, shards: Int) {
-        row = MetricRow(name, help, kind: .counter)
+    init(_ name: String, _ help: String, shards: Int) {
+        row = MetricRow(MetricRow.prefix + name, help, kind: .counter)
         cells = MetricCells(count: Labels.count, shards: shards)
     }
 

@@ -30,6 +30,9 @@ package struct MetricRow: Sendable, Hashable {
         case histogram
     }
 
+    /// How the names of the daemon's own metrics begin.
+    static let prefix = "imageproxyd_"
+
     /// Creates a row; `name` in full, with its prefix.
     package init(_ name: String, _ help: String, kind: Kind) {
         self.name = name

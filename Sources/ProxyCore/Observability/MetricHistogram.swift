@@ -47,8 +47,8 @@ package struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
     @usableFromInline let cells: MetricCells
 
     /// Creates a histogram without observations; `name` ends in `_seconds`.
-    init(_ name: String, _ help: String, labels: Labels.Type, buckets: MetricBuckets, shards: Int) {
-        row = MetricRow(name, help, kind: .histogram)
+    init(_ name: String, _ help: String, buckets: MetricBuckets, shards: Int) {
+        row = MetricRow(MetricRow.prefix + name, help, kind: .histogram)
         self.buckets = buckets
         cells = MetricCells(count: Labels.count * buckets.cellsPerSeries, shards: shards)
     }

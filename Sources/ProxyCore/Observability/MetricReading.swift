@@ -35,10 +35,20 @@ package final class MetricReading: MetricFamily {
         }
     }
 
-    /// Creates a metric without values.
+    /// Creates a metric without values; `name` in full, with its prefix.
     init(_ name: String, _ help: String, kind: MetricRow.Kind, labels: [String] = []) {
         row = MetricRow(name, help, kind: kind)
         labelNames = labels
+    }
+
+    /// Creates a number of the daemon that rises and falls; `name` without the prefix.
+    static func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        MetricReading(MetricRow.prefix + name, help, kind: .gauge, labels: labels)
+    }
+
+    /// Creates a count of the daemon; `name` ends in `_total`.
+    static func counter(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        MetricReading(MetricRow.prefix + name, help, kind: .counter, labels: labels)
     }
 
     /// Registers one series. `labels` are its values, in the order of the names; `read` is called at each scrape, on

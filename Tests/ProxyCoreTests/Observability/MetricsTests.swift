@@ -90,11 +90,9 @@ struct MetricsTests {
         #expect(!text().contains("imageproxyd_http_requests_total"))
     }
 
-    @Test("Every metric of the catalogue is printed")
+    @Test("Every property is a metric of the catalogue, under a name of its own")
     func nothingIsForgotten() {
-        let properties = Mirror(reflecting: metrics).children.compactMap { $0.value as? any MetricFamily }
-
-        #expect(Set(properties.map(\.row.name)) == Set(metrics.families.map(\.row.name)))
+        #expect(metrics.families.count == Mirror(reflecting: metrics).children.count)
         #expect(Set(metrics.families.map(\.row.name)).count == metrics.families.count)
     }
 
