@@ -39,6 +39,13 @@ struct MetricSources {
 
     private typealias Reading = MetricReading.Reading
 
+    /// A series for each value of a label, with its count.
+    private static func readings<Value: CaseIterable & Hashable>(
+        _ counts: [Value: Int], of labels: String..., name: (Value) -> String
+    ) -> [Reading] {
+        Value.allCases.map { Reading(labels + [name($0)], counts[$0] ?? 0) }
+    }
+
     private func registerServer() {
         metrics.httpConnections.observe { [server] in server.counts.connections }
         metrics.httpConnectionsLimit.observe { [server] in server.counts.maxConnections }
@@ -73,8 +80,7 @@ struct MetricSources {
             ]
         }
         metrics.cacheEvictions.collect { [memory] in
-            let evictions = memory.statistics.evictions
-            return EvictionReason.allCases.map { Reading(["memory", $0.rawValue], evictions[$0] ?? 0) }
+            Self.readings(memory.statistics.evictions, of: "memory", name: \.rawValue)
         }
     }
 
@@ -100,8 +106,7 @@ struct MetricSources {
             }
         }
         metrics.cacheEvictions.collect { [disk] in
-            let evictions = disk.statistics.evictions
-            return EvictionReason.allCases.map { Reading(["disk", $0.rawValue], evictions[$0] ?? 0) }
+            Self.readings(disk.statistics.evictions, of: "disk", name: \.rawValue)
         }
         metrics.cacheCorrupt.observe("disk") { [disk] in disk.statistics.corrupt }
         metrics.cacheWriteErrors.observe("disk") { [disk] in disk.statistics.writeErrors }
@@ -127,10 +132,7 @@ struct MetricSources {
         metrics.sharedRequests.collect {
             let requests = tier.statistics.requests
             return SharedStatistics.Operation.allCases.flatMap { operation in
-                SharedStatistics.Outcome.allCases.map { outcome in
-                    Reading(
-                        ["\(operation)", snakeCased("\(outcome)")], requests[operation]?[outcome] ?? 0)
-                }
+                Self.readings(requests[operation] ?? [:], of: "\(operation)") { snakeCased("\($0)") }
             }
         }
         metrics.cacheRequests.collect {
@@ -157,12 +159,10 @@ struct MetricSources {
 
     private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
-            let counts = failures.counts(at: SystemTime.coarseSeconds()).remembered
-            return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
+            Self.readings(failures.counts(at: SystemTime.coarseSeconds()).remembered, name: \.rawValue)
         }
         metrics.failedURLHits.collect { [failures] in
-            let counts = failures.counts(at: SystemTime.coarseSeconds()).hits
-            return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
+            Self.readings(failures.counts(at: SystemTime.coarseSeconds()).hits, name: \.rawValue)
         }
     }
 
@@ -214,8 +214,7 @@ struct MetricSources {
             ]
         }
         metrics.workerRestarts.collect { [workers] in
-            let restarts = workers.statistics.restarts
-            return WorkerPool.RestartReason.allCases.map { Reading([$0.rawValue], restarts[$0] ?? 0) }
+            Self.readings(workers.statistics.restarts, name: \.rawValue)
         }
     }
 }

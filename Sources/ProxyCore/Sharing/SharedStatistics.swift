@@ -43,17 +43,12 @@ package struct SharedStatistics: Sendable, Hashable {
 
 /// Counts exchanges. Safe from any thread.
 final class SharedCounters: Sendable {
-    private struct State {
-        var requests: [SharedStatistics.Operation: [SharedStatistics.Outcome: Int]] = [:]
-        var bytesIn = 0
-        var bytesOut = 0
-    }
-    private let state = Mutex(State())
+    private let statistics = Mutex(SharedStatistics())
 
     func count(
         _ operation: SharedStatistics.Operation, _ outcome: SharedStatistics.Outcome, bytes: Int = 0
     ) {
-        state.withLock { state in
+        statistics.withLock { state in
             state.requests[operation, default: [:]][outcome, default: 0] += 1
             switch operation {
             case .get: state.bytesIn += bytes
@@ -63,11 +58,6 @@ final class SharedCounters: Sendable {
         }
     }
 
-    var snapshot: SharedStatistics {
-        let state = state.withLock { $0 }
-        var statistics = SharedStatistics()
-        statistics.requests = state.requests
-        (statistics.bytesIn, statistics.bytesOut) = (state.bytesIn, state.bytesOut)
-        return statistics
-    }
+    /// What has been counted; the rest of the statistics is the tier's.
+    var snapshot: SharedStatistics { statistics.withLock { $0 } }
 }
