@@ -80,8 +80,8 @@ struct LocalPicture {
         }
     }
 
-    /// Renders in a worker, which ends with that.
-    func render(
+    /// Renders in a worker of its own, which ends with that.
+    func renderInWorker(
         _ plan: RenderPlan, from source: StoredBody, into output: OwnedDescriptor
     ) async throws -> Rendition {
         var transform = configuration.transform

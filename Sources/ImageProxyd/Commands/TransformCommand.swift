@@ -82,7 +82,7 @@ struct TransformCommand: AsyncParsableCommand {
         }
         let source = try picture.read(input)
         let file = try OutputFile(output)
-        let rendition = try await picture.render(plan, from: source, into: file.descriptor)
+        let rendition = try await picture.renderInWorker(plan, from: source, into: file.descriptor)
         try file.finish(byteCount: rendition.byteCount)
     }
 
@@ -118,7 +118,7 @@ struct InfoCommand: AsyncParsableCommand {
     func run() async throws {
         let picture = try LocalPicture(settings)
         let output = try OutputFile("-")
-        let rendition = try await picture.render(
+        let rendition = try await picture.renderInWorker(
             try picture.informationPlan(), from: try picture.read(file), into: output.descriptor)
         var parser = JSONParser(try output.descriptor.readAll(from: 0, count: rendition.byteCount))
         let facts = try parser.parse()

@@ -114,7 +114,7 @@ package final class InProcessRenderer: ImageRendering {
             return .failure(.unavailable("the source can't be read"))
         }
         do {
-            var rendition = try RenderEngine(plan: job.plan).render(
+            var rendition = try RenderEngine(plan: job.plan).execute(
                 source, into: job.destination.raw, at: job.offset,
                 beside: job.beside.map { ($0.file.raw, $0.offset) })
             rendition.timings.queue = queue

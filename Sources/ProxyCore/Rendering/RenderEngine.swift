@@ -12,7 +12,7 @@ struct RenderEngine {
     /// Decodes, transforms, encodes and writes; blocks until all is written.
     /// - Parameter admit: called before a pixel is decoded: whether the job may take so many bytes, and so
     ///   much work (`WorkEstimate`).
-    func render(
+    func execute(
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
         beside: (file: CInt, offset: Int64)? = nil,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
@@ -24,7 +24,7 @@ struct RenderEngine {
             let header = try self.header(of: source, as: format)
             let page = try self.page(of: source, header)
             if plan.admits(page) {
-                var rendition = try render(
+                var rendition = try renderPage(
                     source, page, watch, into: destination, at: offset, beside: beside, admit: admit)
                 // Whichever page was used, the source's facts are those of its first one.
                 if plan.original == nil { rendition.source = header.facts }
@@ -35,15 +35,15 @@ struct RenderEngine {
                 if let excess = self.plan.excess(of: header) { throw .tooManyPixels(excess) }
                 throw .resultTooLarge(self.plan.excess(of: page) ?? "")
             }
-            return try RenderEngine(plan: plan).render(
+            return try RenderEngine(plan: plan).renderPage(
                 source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
         if isAlone, let damage = source.damage { throw .badImageData(damage) }
         return rendition
     }
 
-    /// The same for a source within the limits.
-    private func render(
+    /// Renders the page that is requested, which is within the limits; of most sources it is the only one.
+    private func renderPage(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
         into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void

@@ -131,7 +131,7 @@ struct Worker {
         var isRefused = false
         do {
             return .finished(
-                try RenderEngine(plan: job.plan, isAlone: true).render(
+                try RenderEngine(plan: job.plan, isAlone: true).execute(
                     opened, into: destination.raw, at: job.destinationOffset,
                     beside: beside.map { ($0.file.raw, $0.offset) }
                 ) { (bytes, work) throws(RenderError) in

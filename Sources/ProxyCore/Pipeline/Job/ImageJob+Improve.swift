@@ -36,7 +36,7 @@ extension ImageJob {
         let rendition: Rendition
         do throws(RenderError) {
             let background = RenderInterest(isBackground: true)
-            rendition = try await rendered(plan, from: body, to: &target, for: background)
+            rendition = try await renderWithFallback(plan, from: body, to: &target, for: background)
         } catch {
             if error == .cancelled || error == .queueFull { return .interrupted }
             if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }

@@ -27,8 +27,9 @@ extension ImageJob {
         throw known
     }
 
-    /// Has a rendition made, and stores it as far as it may be.
-    func rendition(of source: Source, by wanted: RenderPlan) async throws(PipelineError) -> ImageResponse {
+    /// Has a rendition made, and puts it into the tiers; what no tier may hold is only answered.
+    func renderAndStore(_ source: Source, by wanted: RenderPlan) async throws(PipelineError) -> ImageResponse
+    {
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
         var plan = wanted
         plan.workLimit = request.workLimit
@@ -37,7 +38,7 @@ extension ImageJob {
         var target = try tiers.newResult(kind, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await rendered(
+            rendition = try await renderWithFallback(
                 plan, from: body, to: &target,
                 beside: second?.place)
         } catch {
@@ -71,7 +72,7 @@ extension ImageJob {
         var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await rendered(plan, from: half.body, to: &target)
+            rendition = try await renderWithFallback(plan, from: half.body, to: &target)
         } catch {
             let failure = PipelineError(error)
             metrics.count(failedTransform: failure)
@@ -89,22 +90,22 @@ extension ImageJob {
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 
-    /// Renders, into memory where the disk has no space.
+    /// Has a worker render into the target, and once more into memory where the disk has no space.
     /// - Parameter interest: the clients charged for the work; nil charges those that wait for the job.
-    func rendered(
+    func renderWithFallback(
         _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await render(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
         } catch .notWritten(let text) where target.staged != nil {
             do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await render(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
         }
     }
 
-    /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
-    func render(
+    /// Has a worker render, for the clients that wait for it; a refresh renders for the client that caused it.
+    func runRenderer(
         _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil,
         for interest: RenderInterest? = nil
     ) async throws(RenderError) -> Rendition {

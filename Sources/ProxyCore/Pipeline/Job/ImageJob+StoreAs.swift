@@ -30,7 +30,7 @@ extension ImageJob {
         let rendition: Rendition
         var target = try LoadError.translated(tiers.memoryTarget)
         do throws(RenderError) {
-            rendition = try await rendered(plan, from: original.content.body, to: &target)
+            rendition = try await renderWithFallback(plan, from: original.content.body, to: &target)
         } catch {
             metrics.count(failedTransform: PipelineError(error))
             throw .unusable(error)

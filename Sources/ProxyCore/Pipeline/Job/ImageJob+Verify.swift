@@ -36,7 +36,7 @@ extension ImageJob {
             return .unknown
         }
         do throws(RenderError) {
-            _ = try await render(plan, from: body, to: target, for: RenderInterest(context.client, .low))
+            _ = try await runRenderer(plan, from: body, to: target, for: RenderInterest(context.client, .low))
             return .sound
         } catch {
             let failure = PipelineError(error)

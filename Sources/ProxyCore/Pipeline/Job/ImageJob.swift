@@ -127,7 +127,9 @@ struct ImageJob: Sendable {
                 interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
         ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
         if subscription.isLeader {
-            subscription.result.whenSet { [progress = subscription.progress] in progress.streamedFetch.set(nil) }
+            subscription.result.whenSet { [progress = subscription.progress] in
+                progress.streamedFetch.set(nil)
+            }
         } else {
             subscription.progress.interest.join(context.client, priority)
             job.raiseFetchPriority()
@@ -209,7 +211,7 @@ struct ImageJob: Sendable {
         let original = try await original(of: source)
         refreshIfNeeded(original.provenance)
         guard let plan = request.plan else { return await passThrough(original) }
-        return try await render(original, by: plan)
+        return try await renderedResult(of: original, by: plan)
     }
 
     // MARK: - Usable source
@@ -324,18 +326,20 @@ struct ImageJob: Sendable {
 
     // MARK: - Rendering and storing
 
-    /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
-    private func render(_ source: Source, by plan: RenderPlan) async throws(PipelineError) -> ImageResponse {
-        if isPrivate { return try await rendition(of: source, by: plan) }
+    /// The result as it is made from the original, or why it can't be, which is remembered.
+    private func renderedResult(
+        of source: Source, by plan: RenderPlan
+    ) async throws(PipelineError) -> ImageResponse {
+        if isPrivate { return try await renderAndStore(source, by: plan) }
         try refuseFailed()
         let response: ImageResponse
         do throws(PipelineError) {
-            response = try await rendition(of: source, by: plan)
+            response = try await renderAndStore(source, by: plan)
         } catch {
             // The file changed after it was stored, so the error does not concern the source.
             guard await tiers.isUnaltered(source.hit) else {
                 guard !directives.onlyIfCached else { throw .notCached }
-                return try await render(try await fetch(), by: plan)
+                return try await renderedResult(of: try await fetch(), by: plan)
             }
             await remember(error)
             verifyDecoding(of: source, after: error)
