@@ -30,26 +30,7 @@ struct DiskEntryTests {
         }
     }
 
-    @Test("A header of an earlier version is read, and has no record", arguments: [(1, 0), (2, 112)])
-    func earlierVersions(version: UInt8, space: Int) throws {
-        let header = entry().encoded()
-        let text = Array("key text".utf8)
-        let count = (152 + space + text.count + 63) / 64 * 64
-        var earlier = Array(header[..<152]) + [UInt8](repeating: 1, count: space) + text
-        earlier += [UInt8](repeating: 0, count: count - earlier.count)
-        earlier[8] = version
-        (earlier[12], earlier[13]) = (UInt8(count & 255), UInt8(count >> 8))
-        earlier.replaceSubrange(144..<148, with: [0, 0, 0, 0])
-        let checksum = Checksum.crc32c(earlier)
-        for place in 0..<4 { earlier[144 + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
-
-        let read = try #require(DiskEntry(header: earlier[...]))
-
-        #expect(read.description == entry().description && read.bodyOffset == count)
-        #expect(read.record(of: 1) == nil && entry().record(of: 1) != nil && entry().record(of: 2) == nil)
-    }
-
-    @Test("A header says how its result was made, in a field that earlier versions wrote as zero")
+    @Test("A header says how its result was made")
     func stages() {
         for number in UInt8(0)...3 {
             var description = describe("key text", kind: .result, body: bytes(50))

@@ -7,8 +7,7 @@ import Primitives
 
 /// What stands before the body in an entry's file: everything that is known of it, so that the file needs no index.
 ///
-/// Version 3, integers least significant byte first; version 1 lacks the record, version 2 has another one of 112 bytes, which
-/// counts as none:
+/// Integers least significant byte first:
 ///
 ///       0  "imgentry"                     56  SHA-256 of the source (32)   136  length of the key's text (4)
 ///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
@@ -34,14 +33,14 @@ struct DiskEntry: Equatable {
     /// The length of the whole file in bytes.
     var fileLength: Int64 { bodyOffset + bodyLength }
 
-    /// The length of everything before the key's text in version 1, and before the record; in bytes.
+    /// The length of everything before the record, in bytes.
     static let fixedLength = 152
     /// The maximum length of a key's text, in bytes.
     static let maxKeyTextLength = 64 << 10
 
     /// "imgentry", as it is read.
     private static let magicNumber: UInt64 = 0x7972_746E_6567_6D69
-    private static let version: UInt16 = 3
+    private static let version: UInt16 = 4
     private static let checksumPlace = 144
     private static let alignment = 64
 
@@ -151,8 +150,7 @@ struct DiskEntry: Equatable {
 
     private static func parse(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> DiskEntry? {
         var reader = LittleEndianReader(bytes)
-        guard reader.integer(UInt64.self) == magicNumber, let version = reader.integer(UInt16.self),
-            let recordSpace = recordSpace(version),
+        guard reader.integer(UInt64.self) == magicNumber, reader.integer(UInt16.self) == version,
             let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
             let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
@@ -165,7 +163,7 @@ struct DiskEntry: Equatable {
             reader.integer(UInt32.self) != nil,
             let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(
                 ResultStage.init(rawValue:)),
-            let recordBytes = reader.take(recordSpace),
+            let recordBytes = reader.take(StoredRecord.spaceInFile),
             let text = reader.take(Int(textLength)),
             let keyText = self.text(text, expected)
         else { return nil }
@@ -174,19 +172,7 @@ struct DiskEntry: Equatable {
             contentHash: contentHash, format: format, width: Int(width), height: Int(height),
             storedAt: storedAt)
         description.stage = stage
-        return DiskEntry(
-            description, bodyLength, bodyChecksum, version == Self.version ? recordBytes : [],
-            bodyOffset: Int64(bodyOffset))
-    }
-
-    /// The space for the record in a version, in bytes; nil if there is no such version.
-    private static func recordSpace(_ version: UInt16) -> Int? {
-        switch version {
-        case 1: 0
-        case 2: 112
-        case Self.version: StoredRecord.spaceInFile
-        default: nil
-        }
+        return DiskEntry(description, bodyLength, bodyChecksum, recordBytes, bodyOffset: Int64(bodyOffset))
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> String? {

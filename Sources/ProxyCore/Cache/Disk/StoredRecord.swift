@@ -10,8 +10,7 @@ import Primitives
 ///
 /// Integers least significant byte first: generation (4), directives (4), directives for other caches (4), status (2), format (1),
 /// members that are present (1), content hash (32); then in 8 bytes each the numbers, `Int64.min` for none; then the length in 4
-/// bytes of each text, and the texts; then the milliseconds of the response time and of the initial age (2, 2), whose numbers are
-/// whole seconds. An earlier version stored none: zeros, or no bytes. Key and key's text are stored beside it.
+/// bytes of each text, and the texts. Key and key's text are stored beside it.
 struct StoredRecord: Equatable {
     /// The index's generation when it was stored; never 0.
     let generation: UInt32
@@ -20,9 +19,9 @@ struct StoredRecord: Equatable {
     /// The space for it in a file, in bytes.
     static let spaceInFile = 216
     /// Bytes without the texts.
-    private static let fixedLength = 48 + 14 * 8 + 3 * 4 + 2 * 2
+    private static let fixedLength = 48 + 14 * 8 + 3 * 4
     /// Numbers that can be added and subtracted without an overflow, whatever an altered page contains.
-    static let plausible: ClosedRange<Int64> = -(1 << 44)...(1 << 44)
+    static let plausible: ClosedRange<Int64> = -(1 << 50)...(1 << 50)
     private static let isRedirected: UInt8 = 1
     private static let isTargeted: UInt8 = 2
 
@@ -55,7 +54,7 @@ struct StoredRecord: Equatable {
         writer.append(contentsOf: record.contentHash.bytes)
         let other = record.untargeted
         for number in [
-            Int64(record.byteCount), record.responseTime.seconds, Int64(record.initialAge.seconds),
+            Int64(record.byteCount), record.responseTime.milliseconds, Int64(record.initialAge.milliseconds),
             record.freshnessLifetime, record.staleWhileRevalidate, record.staleIfError,
             record.browserLifetime, record.statedDate,
             other?.lifetime, other?.browserLifetime, other?.staleWhileRevalidate, other?.staleIfError,
@@ -67,9 +66,6 @@ struct StoredRecord: Equatable {
         let texts = [record.entityTag, record.lastModified, fields.isEmpty ? nil : fields]
         for text in texts { writer.append(text.map { UInt32($0.utf8.count) } ?? .max) }
         for text in texts { writer.append(contentsOf: (text ?? "").utf8) }
-        let responseTime = record.responseTime
-        writer.append(UInt16(responseTime.milliseconds - responseTime.seconds * 1_000))
-        writer.append(UInt16(record.initialAge.milliseconds % 1_000))
         return writer.bytes
     }
 
@@ -96,14 +92,13 @@ struct StoredRecord: Equatable {
             let finalURL = reader.key(), let tagLength = reader.integer(UInt32.self),
             let modifiedLength = reader.integer(UInt32.self), let fieldsLength = reader.integer(UInt32.self),
             let entityTag = reader.text(tagLength), let lastModified = reader.text(modifiedLength),
-            let fields = reader.text(fieldsLength), let responseRest = reader.milliseconds(),
-            let ageRest = reader.milliseconds()
+            let fields = reader.text(fieldsLength)
         else { return nil }
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: hash, byteCount: Int(byteCount), format: format,
             entityTag: entityTag, lastModified: lastModified,
-            responseTime: WallTime(milliseconds: responseTime * 1_000 + responseRest),
-            initialAge: .milliseconds(Int(initialAge * 1_000 + ageRest)), freshnessLifetime: lifetime,
+            responseTime: WallTime(milliseconds: responseTime),
+            initialAge: .milliseconds(Int(initialAge)), freshnessLifetime: lifetime,
             directives: SourceRecord.Directives(rawValue: directives), staleWhileRevalidate: whileRevalidate,
             staleIfError: ifError)
         (record.browserLifetime, record.statedDate, record.status) = (
@@ -145,12 +140,6 @@ extension LittleEndianReader {
         guard let number = integer(Int64.self) else { return nil }
         if number == .min { return .some(nil) }
         return StoredRecord.plausible.contains(number) ? .some(number) : nil
-    }
-
-    /// The milliseconds below a second; 0 where an earlier version has stored none, nil if they are no such number.
-    fileprivate mutating func milliseconds() -> Int64? {
-        let number = integer(UInt16.self) ?? 0
-        return number < 1_000 ? Int64(number) : nil
     }
 
     /// A text of so many bytes, or that there is none; nil if it is not valid.
