@@ -178,8 +178,6 @@ extension DiskCache {
 
     /// Makes an entry on disk survive a power loss, too; nothing is rewritten.
     ///
-    /// A file is synchronised once, as long as that is remembered.
-    ///
     /// - Returns: false if the entry on disk is not the one described, or there is none: then it has to be
     ///   stored.
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
@@ -190,24 +188,17 @@ extension DiskCache {
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
             else { return nil }
-            if self.mustSecure(hit) { try file.sync() }
+            if !hit.isReadOnly { try file.sync() }
             return hit
         }
-        guard let hit = found else { return false }
-        guard mustSecure(hit), let identity = hit.identity, case .file(_, let offset, let length) = hit.body
-        else { return true }
+        guard let hit = found, let identity = hit.identity, case .file(_, let offset, let length) = hit.body
+        else { return false }
+        guard !hit.isReadOnly else { return true }
         let entry = IndexEntry(
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: parts.clock())
-        let isSecured = try await writer.perform { (writer, batch) throws(DiskCacheError) in
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.secure(entry, identity, &batch) ? 1 : 0
-        }
-        if isSecured > 0 { parts.secured.insert(identity) }
-        return isSecured > 0
-    }
-
-    private func mustSecure(_ hit: DiskHit) -> Bool {
-        guard !hit.isReadOnly, let identity = hit.identity else { return false }
-        return !parts.secured.contains(identity)
+        } > 0
     }
 }

@@ -24,8 +24,6 @@ final class DiskParts: Sendable {
     /// The files that clients are or will be answered from.
     let bodies = BodyFiles()
     let verified: VerifiedFiles
-    /// The files that are known to survive a power loss.
-    let secured = VerifiedFiles(capacity: 4_096)
     /// Called with what the writer removes on its own.
     let observers = Mutex(Observers())
 
