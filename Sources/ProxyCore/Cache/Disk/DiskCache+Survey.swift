@@ -41,9 +41,9 @@ extension DiskCache {
     private func entriesWithoutRecord(
         after row: Int64
     ) throws(DiskCacheError) -> (row: Int64?, entries: [(text: String, source: CacheKey)]) {
-        let rows = try parts.index.entriesWithoutRecord(after: row, limit: Self.rowsAtOnce)
+        let rows = try parts.index.entries(after: row, limit: Self.rowsAtOnce)
         var entries: [(text: String, source: CacheKey)] = []
-        for (_, entry) in rows {
+        for entry in rows where try !parts.index.hasRecord(for: entry.sourceKey) {
             guard let file = try parts.folder.open(entry.id, fromMemory: false),
                 let header = try EntryFile(file).header()
             else { continue }
@@ -96,9 +96,9 @@ extension DiskCache {
         return try await onReader { () throws(DiskCacheError) in
             let rows = try self.parts.index.entries(after: row, limit: Self.rowsAtOnce)
             var piece = Verification()
-            for (row, entry) in rows {
+            for entry in rows {
                 try self.verify(entry.id, &piece)
-                piece.next = row
+                piece.next = entry.row
                 if piece.bytes >= limit.bytes { return piece }
             }
             if rows.count < Self.rowsAtOnce { piece.next = nil }

@@ -16,6 +16,8 @@ package struct IndexEntry: Sendable, Equatable {
     package let storedAt: Int64
     /// When it was last served, in seconds since 1970; some minutes behind.
     package let accessedAt: Int64
+    /// The number of its row; 0 before it has one.
+    var row: Int64 = 0
 }
 
 /// One change of the index; many go into one transaction.
@@ -45,18 +47,16 @@ extension DiskIndex {
     func apply(_ changes: [IndexChange], durable: Bool) throws(DiskCacheError) -> DiskTally {
         var tally = DiskTally()
         var changesState = false
-        try translating {
-            try pool.withWriter { db in
-                if durable { try db.execute("PRAGMA synchronous = FULL") }
-                defer {
-                    // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
-                    if durable { try? db.execute("PRAGMA synchronous = NORMAL") }
-                }
-                try db.transaction(.immediate) {
-                    for change in changes {
-                        if case .deleteEverything = change { changesState = true }
-                        try apply(change, db, &tally)
-                    }
+        try writer.use { db in
+            if durable { try db.execute("PRAGMA synchronous = FULL") }
+            defer {
+                // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
+                if durable { try? db.execute("PRAGMA synchronous = NORMAL") }
+            }
+            try db.transaction {
+                for change in changes {
+                    if case .deleteEverything = change { changesState = true }
+                    try apply(change, db, &tally)
                 }
             }
         }
@@ -88,19 +88,18 @@ extension DiskIndex {
     ///
     /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
     func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
-        // Lost: that the database is closed. Pages that were read once are not needed again.
-        defer { (try? pool)?.releaseMemory() }
-        return try translating {
-            try pool.read { db in
-                let records = try db.integer("SELECT COUNT(*) FROM source") ?? 0
-                begun()
-                try loadOutdated(db)
-                try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
-                    let entry = try IndexEntry(row)
-                    each(entry.id, entry.bytes)
-                }
-                return Int(records)
+        // Pages that were read once are not needed again.
+        defer { loader.close() }
+        return try loader.use { db in
+            try db.execute("BEGIN")
+            let records = try db.integer("SELECT COUNT(*) FROM source") ?? 0
+            begun()
+            try loadOutdated(db)
+            try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
+                let entry = try IndexEntry(row)
+                each(entry.id, entry.bytes)
             }
+            return Int(records)
         }
     }
 
@@ -120,48 +119,25 @@ extension DiskIndex {
     }
 
     /// Entries by their rows' numbers, from the one after `row` on.
-    func entries(
-        after row: Int64, limit: Int
-    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
-        try numberedEntries("WHERE id > ? ORDER BY id LIMIT ?", [.integer(row), .integer(limit)])
-    }
-
-    /// The same of those whose source is not on record.
-    func entriesWithoutRecord(
-        after row: Int64, limit: Int
-    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
-        let condition = """
-            WHERE id > ? AND NOT EXISTS (
-                SELECT 1 FROM source
-                WHERE source.low = entry.sourceLow AND source.high = entry.sourceHigh)
-            ORDER BY id LIMIT ?
-            """
-        return try numberedEntries(condition, [.integer(row), .integer(limit)])
-    }
-
-    private func numberedEntries(
-        _ condition: String, _ arguments: [SQLiteValue]
-    ) throws(DiskCacheError) -> [(row: Int64, entry: IndexEntry)] {
-        try translating {
-            try pool.withReader { db in
-                try db.rows("SELECT \(IndexEntry.columns), id FROM entry \(condition)", arguments) {
-                    (try $0.anyNumber(at: 8), try IndexEntry($0))
-                }
-            }
-        }
+    func entries(after row: Int64, limit: Int) throws(DiskCacheError) -> [IndexEntry] {
+        try entries("WHERE id > ? ORDER BY id LIMIT ?", [.integer(row), .integer(limit)])
     }
 
     private func entries(
         _ condition: String, _ arguments: [SQLiteValue]
     ) throws(DiskCacheError) -> [IndexEntry] {
-        try numberedEntries(condition, arguments).map(\.entry)
+        try reader.use { db in
+            try db.rows("SELECT \(IndexEntry.columns) FROM entry \(condition)", arguments) { try IndexEntry($0) }
+        }
     }
 
     private func put(_ entry: IndexEntry, _ db: SQLiteConnection, _ tally: inout DiskTally) throws {
         if try delete(entry.id, db, &tally) { tally.replaced += 1 }
-        let sql = "INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         try db.change(
-            sql,
+            """
+            INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
             [
                 .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
                 .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
@@ -217,9 +193,7 @@ extension DiskIndex {
 
     /// The links seen longest ago, beyond `most`, at most `limit`.
     func excessLinks(beyond most: Int, limit: Int) throws(DiskCacheError) -> [TagLink] {
-        let excess = try translating {
-            Int(try pool.withReader { try $0.integer("SELECT COUNT(*) FROM tag") } ?? 0) - most
-        }
+        let excess = try writer.use { Int(try $0.integer("SELECT COUNT(*) FROM tag") ?? 0) } - most
         return excess > 0 ? try links("ORDER BY seenAt LIMIT ?", [.integer(min(excess, limit))]) : []
     }
 
@@ -227,48 +201,26 @@ extension DiskIndex {
         _ condition: String, _ arguments: [SQLiteValue]
     ) throws(DiskCacheError) -> [TagLink] {
         let sql = "SELECT name, high, low, sourceHigh, sourceLow FROM tag \(condition)"
-        return try translating {
-            try pool.withReader { db in
-                try db.rows(sql, arguments) { row in
-                    TagLink(
-                        tag: try row.string(at: 0), result: try row.key(at: 1), source: try row.key(at: 3))
-                }
+        return try reader.use { db in
+            try db.rows(sql, arguments) { row in
+                TagLink(tag: try row.string(at: 0), result: try row.key(at: 1), source: try row.key(at: 3))
             }
         }
     }
 
     // MARK: - Space
 
-    /// How many bytes of the index's file are in use.
+    /// How many bytes the index's file takes; each commit releases the pages that it frees.
     func usedBytes() throws(DiskCacheError) -> Int64 {
-        try translating {
-            try pool.read { db in
-                let pages = try db.integer("PRAGMA page_count") ?? 0
-                let free = try db.integer("PRAGMA freelist_count") ?? 0
-                return (pages - free) * (try db.integer("PRAGMA page_size") ?? 0)
-            }
-        }
-    }
-
-    /// Returns at most `limit` unused pages to the file system; false if there are none.
-    func releasePages(limit: Int) throws(DiskCacheError) -> Bool {
-        try translating {
-            try pool.withWriter { db in
-                guard try db.integer("PRAGMA freelist_count") ?? 0 > 0 else { return false }
-                try db.execute("PRAGMA incremental_vacuum(\(limit))")
-                guard try db.integer("PRAGMA freelist_count") ?? 0 == 0 else { return true }
-                // The file gets shorter when the log is written back. Lost: that a reader is active; the next
-                // checkpoint does it.
-                try? db.checkpoint(.passive)
-                return false
-            }
+        try writer.use { db in
+            try db.integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") ?? 0
         }
     }
 }
 
 extension IndexEntry {
     /// The columns that `init` reads, in its order.
-    static let columns = "high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt"
+    static let columns = "high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt, id"
 
     /// Reads a row of `columns`.
     /// - Throws: `brokenIndex` for a row that no daemon wrote.
@@ -279,6 +231,6 @@ extension IndexEntry {
         self.init(
             id: EntryID(kind: kind, key: try row.key(at: 0)), sourceKey: try row.key(at: 3),
             bytes: try row.number(at: 5), storedAt: try row.number(at: 6),
-            accessedAt: try row.number(at: 7))
+            accessedAt: try row.number(at: 7), row: try row.anyNumber(at: 8))
     }
 }

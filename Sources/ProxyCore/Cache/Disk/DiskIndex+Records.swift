@@ -10,10 +10,7 @@ extension DiskIndex {
     ///
     /// One of a generation that is not trusted is stale until the origin has confirmed it.
     func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
-        try translating {
-            // One statement is a snapshot of its own; a transaction around it would double its cost.
-            try pool.withReader { try record(for: key, $0) }
-        }
+        try reader.use { try record(for: key, $0) }
     }
 
     private func record(for key: CacheKey, _ db: SQLiteConnection) throws -> SourceRecord? {
@@ -33,13 +30,17 @@ extension DiskIndex {
         after row: Int64, limit: Int
     ) throws(DiskCacheError) -> [(row: Int64, key: CacheKey, keyText: String)] {
         let sql = "SELECT id, high, low, keyText FROM source WHERE id > ? ORDER BY id LIMIT ?"
-        return try translating {
-            try pool.withReader { db in
-                try db.rows(sql, [.integer(row), .integer(limit)]) { row in
-                    (try row.anyNumber(at: 0), try row.key(at: 1), try row.string(at: 3))
-                }
+        return try reader.use { db in
+            try db.rows(sql, [.integer(row), .integer(limit)]) { row in
+                (try row.anyNumber(at: 0), try row.key(at: 1), try row.string(at: 3))
             }
         }
+    }
+
+    /// Whether a source is on record.
+    func hasRecord(for key: CacheKey) throws(DiskCacheError) -> Bool {
+        let sql = "SELECT 1 FROM source WHERE low = ? AND high = ?"
+        return try reader.use { try $0.integer(sql, [.low(key), .high(key)]) } != nil
     }
 
     /// Stores a record in place of an earlier one; an equal one stays.
@@ -87,20 +88,16 @@ extension DiskIndex {
     /// If one of them outdates files, the next process could no longer know that: so a generation begins in
     /// which no earlier file counts. This process still knows those sources.
     func deleteOldestRecords(limit: Int) throws(DiskCacheError) -> Int {
-        let outdated = try translating {
-            try pool.write { db in
-                let flags = try db.rows(
-                    """
-                    DELETE FROM source WHERE id IN (SELECT id FROM source ORDER BY savedAt LIMIT ?)
-                    RETURNING outdatesFiles
-                    """,
-                    [.integer(limit)]
-                ) { $0.integer(0) != 0 }
-                if flags.contains(true) {
-                    try db.execute("UPDATE state SET generation = generation + 1")
-                }
-                return flags
-            }
+        let outdated = try writer.change { db in
+            let flags = try db.rows(
+                """
+                DELETE FROM source WHERE id IN (SELECT id FROM source ORDER BY savedAt LIMIT ?)
+                RETURNING outdatesFiles
+                """,
+                [.integer(limit)]
+            ) { $0.integer(0) != 0 }
+            if flags.contains(true) { try db.execute("UPDATE state SET generation = generation + 1") }
+            return flags
         }
         if outdated.contains(true) { try readState() }
         return outdated.count

@@ -21,7 +21,6 @@ final class DiskIndex: Sendable {
 
     /// The database, and what is known of it.
     private struct State {
-        var pool: SQLitePool?
         /// The file system's block size: entries are counted in blocks.
         var blockSize: Int64 = 4_096
         var isNew = false
@@ -32,6 +31,12 @@ final class DiskIndex: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Used by the writer's thread alone.
+    let writer = IndexConnection()
+    /// Reads a few rows at a time, for any thread.
+    let reader = IndexConnection()
+    /// Reads all rows at the start.
+    let loader = IndexConnection()
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
@@ -58,82 +63,71 @@ final class DiskIndex: Sendable {
         self.configuration = configuration
     }
 
-    /// The database.
-    /// - Throws: `closed` before `open` and after `detach`.
-    var pool: SQLitePool {
-        get throws(DiskCacheError) {
-            guard let pool = state.withLock(\.pool) else { throw .closed }
-            return pool
-        }
-    }
-
     // MARK: - Opening and closing
 
     /// Opens the existing database, or creates one.
     /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
-        detach()
-        let pool = try translating { try makePool() }
-        let isNew = try translating {
-            try pool.write { db in
-                let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0
-                if isEmpty { try create(db) }
-                guard try db.integer("PRAGMA application_id") == Self.schemaID else {
-                    throw DiskCacheError.index("made by another version")
-                }
-                try indexByAge(db)
-                return isEmpty
+        close()
+        writer.open(try connect(canWrite: true))
+        let isNew = try writer.change { db in
+            let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0
+            if isEmpty { try create(db) }
+            guard try db.integer("PRAGMA application_id") == Self.schemaID else {
+                throw DiskCacheError.index("made by another version")
             }
+            try indexByAge(db)
+            return isEmpty
         }
+        for connection in [reader, loader] { connection.open(try connect(canWrite: false)) }
         state.withLock { state in
-            (state.pool, state.blockSize) = (pool, blockSize)
+            state.blockSize = blockSize
             if isNew { state.isNew = true }
         }
         try readState()
     }
 
-    /// Closes the database without a checkpoint: its file is unusable, or another daemon's.
-    func detach() {
-        state.withLock { $0.pool.take() }?.close()
-    }
-
-    /// Writes the log back into the database and closes it.
-    func close() throws(DiskCacheError) {
-        let pool = try pool
-        try translating { try pool.withWriter { try $0.checkpoint(.truncate) } }
-        pool.close()
+    /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
+    func close() {
+        for connection in [loader, reader, writer] { connection.close() }
     }
 
     /// Moves the index aside; one that was set aside earlier is replaced.
     func setAside(in folder: DiskFolder) throws(DiskCacheError) {
-        detach()
+        close()
         for suffix in Self.suffixes {
             try folder.rename(Self.fileName + suffix, to: Self.fileName + ".broken" + suffix)
         }
     }
 
-    private func makePool() throws -> SQLitePool {
-        let journalSize = configuration.journalSize
-        // One reads all entries at the start, two read records.
-        return try SQLitePool(path: path, readers: 3) { writer in
-            // Has an effect only before the first table is created; unused pages can then be returned in
-            // small steps.
-            try writer.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        } prepare: { connection in
+    private func connect(canWrite: Bool) throws(DiskCacheError) -> SQLiteConnection {
+        do {
+            let connection = try SQLiteConnection(path: path, canWrite: canWrite)
+            if canWrite {
+                // Unused pages are released with each commit; has an effect only before the first table is created, and so
+                // before WAL mode, which creates the first page. A commit survives the end of the process; a checkpoint
+                // syncs it.
+                try connection.execute(
+                    "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            }
             // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+            let journalSize = configuration.journalSize
             try connection.execute(
                 """
                 PRAGMA journal_size_limit = \(journalSize);
                 PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
                 PRAGMA cache_size = -2048
                 """)
+            return connection
+        } catch {
+            throw DiskCacheError(ofIndex: error)
         }
     }
 
     // MARK: - Schema
 
     /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID: Int64 = 0x696D_670B
+    private static let schemaID: Int64 = 0x696D_670C
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -200,26 +194,22 @@ final class DiskIndex: Sendable {
     }
 
     private func changeState(_ assignments: String) throws(DiskCacheError) {
-        try translating { try pool.write { try $0.execute("UPDATE state SET \(assignments)") } }
+        try writer.change { try $0.execute("UPDATE state SET \(assignments)") }
         try readState()
     }
 
     /// Reads the state from the database; called after each commit that changes it.
     func readState() throws(DiskCacheError) {
-        try translating {
-            let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
-            let rows = try pool.withReader { db in
-                try db.rows("SELECT \(columns) FROM state") { row in
-                    try (0..<4).map { try row.number(at: $0) }
-                }
-            }
-            guard let row = rows.first, let generation = UInt32(exactly: row[0]), generation > 0,
-                let trusted = UInt32(exactly: row[1]), trusted <= generation
-            else { throw SQLiteRow.altered }
-            state.withLock { state in
-                (state.generation, state.trustedSince) = (generation, trusted)
-                (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
-            }
+        let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
+        let row = try writer.use { db in
+            try db.rows("SELECT \(columns) FROM state") { row in try (0..<4).map { try row.number(at: $0) } }.first
+        }
+        guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
+            let trusted = UInt32(exactly: row[1]), trusted <= generation
+        else { throw SQLiteRow.altered }
+        state.withLock { state in
+            (state.generation, state.trustedSince) = (generation, trusted)
+            (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
         }
     }
 
@@ -229,25 +219,6 @@ final class DiskIndex: Sendable {
         return (min(max(length, 0), StoredRecord.plausible.upperBound) + block - 1) / block * block
     }
 
-    // MARK: - Errors
-
-    func translating<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
-        do {
-            return try work()
-        } catch {
-            throw Self.translate(error)
-        }
-    }
-
-    private static func translate(_ error: any Error) -> DiskCacheError {
-        if let error = error as? DiskCacheError { return error }
-        guard let error = error as? SQLiteError else { return .index("\(error)") }
-        switch error.kind {
-        case .full: return .full
-        case .damaged: return .brokenIndex(error.description)
-        case .other: return .index(error.description)
-        }
-    }
 }
 
 extension SQLiteValue {

@@ -72,7 +72,7 @@ extension DiskWriter {
     private func switchOff(because error: DiskCacheError) {
         guard !parts.isOff else { return }
         parts.switchOff(because: error)
-        parts.index.detach()
+        parts.index.close()
         forgetEntries(scanning: [])
         parts.entries.markComplete()
         parts.failed(with: error)

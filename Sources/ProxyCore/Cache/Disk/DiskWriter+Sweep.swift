@@ -14,8 +14,6 @@ struct Sweep {
         case records
         /// Purging the results of the tags seen longest ago, when there are too many.
         case tags
-        /// Returning unused pages of the index.
-        case vacuum
         /// Removing the oldest down to the low-water mark, when the tier is over its size.
         case size
     }
@@ -87,9 +85,8 @@ extension DiskWriter {
         switch phase {
         case .age: if try !stepAge() { sweep?.phase = .records }
         case .records: if try !stepRecords() { sweep?.phase = .tags }
-        case .tags: if !stepTags() { sweep?.phase = .vacuum }
-        case .vacuum:
-            guard try !parts.index.releasePages(limit: batchSize) else { break }
+        case .tags:
+            guard !stepTags() else { break }
             parts.measure()
             sweep?.phase = .size
         case .size: if try !stepSize() { endSweep(with: nil) }

@@ -205,12 +205,7 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        do {
-            try parts.index.close()
-        } catch {
-            // Nothing is lost: the next start finds the changes in the index's own log.
-            parts.counters.update { $0.writeErrors += 1 }
-        }
+        parts.index.close()
         parts.lock.release()
     }
 

@@ -6,7 +6,7 @@ import CSQLite
 ///
 /// Used by one thread at a time. A statement with parameters is compiled once and kept: its text is a constant
 /// of the program.
-// Safe because `SQLitePool` lends it to one thread at a time.
+// Safe because `IndexConnection` lends it to one thread at a time.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private var database: OpaquePointer?
     private var statements: [String: OpaquePointer] = unsafe [:]
@@ -126,11 +126,9 @@ import CSQLite
             code: code, message: text.map { unsafe String(cString: $0) } ?? "", sql: sql)
     }
 
-    // MARK: - Transactions
-
     /// Does all of `work` or nothing.
-    func transaction<Value>(_ kind: TransactionKind, _ work: () throws -> Value) throws -> Value {
-        try execute(kind.rawValue)
+    func transaction<Value>(_ work: () throws -> Value) throws -> Value {
+        try execute("BEGIN IMMEDIATE")
         do {
             let value = try work()
             try execute("COMMIT")
@@ -141,32 +139,4 @@ import CSQLite
             throw error
         }
     }
-
-    /// How a transaction begins.
-    enum TransactionKind: String {
-        /// With the lock for writing.
-        case immediate = "BEGIN IMMEDIATE"
-        /// With the first statement's view of the database.
-        case snapshot = "BEGIN DEFERRED"
-    }
-
-    // MARK: - Memory and log
-
-    /// How the log is written back into the database.
-    enum Checkpoint {
-        /// As far as no reader and no writer is in the way.
-        case passive
-        /// All of it; the log is then empty.
-        case truncate
-    }
-
-    /// Writes the log back into the database.
-    func checkpoint(_ kind: Checkpoint) throws(SQLiteError) {
-        let mode = kind == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-        let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, nil, nil)
-        guard code == SQLITE_OK else { throw error(code, sql: "checkpoint") }
-    }
-
-    /// Frees the pages that are kept in memory and in use by no statement.
-    func releaseMemory() { _ = unsafe sqlite3_db_release_memory(database) }
 }
