@@ -52,24 +52,6 @@ struct EntrySetTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("Any order of insertions and removals keeps the table equal to a reference set")
-    func tableIsASet() {
-        var table = FingerprintTable()
-        var model: Set<UInt64> = []
-        var random = SplitMix(seed: 3)
-        for step in 0..<50_000 {
-            // Few values, crowded at both ends of the table, so that chains meet and wrap around.
-            let value = (random.next() % 200 + 1) &* (random.next() % 2 == 0 ? 1 : .max)
-            if random.next() % 5 < (step % 20_000 < 10_000 ? 3 : 2) {
-                #expect(table.insert(value) == model.insert(value).inserted)
-            } else {
-                #expect(table.remove(value) == (model.remove(value) != nil))
-            }
-            #expect(table.count == model.count)
-        }
-        for value in model { #expect(table.contains(value)) }
-    }
-
     @Test("A file counts as checked until its size or times change")
     func remembersVerified() {
         let files = VerifiedFiles(capacity: 64)

@@ -33,7 +33,7 @@ extension DiskWriter {
         parts.tags.insert(links)
         // The new index has generations of its own: no earlier file counts.
         parts.index.outdated.markComplete()
-        parts.entries.markIncomplete()
+        parts.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
         parts.switchOn()
         parts.fillBallast()

@@ -3,14 +3,25 @@
 import Primitives
 import Synchronization
 
-/// The entries that the disk tier may contain: at most 16 bytes each, so that a miss costs no system call.
+/// The entries that the disk tier may contain: at most 12 bytes each, so that a miss costs no system call.
 ///
-/// Split into parts with a lock each, which also grow one by one, so that no growth is a pause. Until
-/// everything on disk has been added, it answers "may contain" for every entry: correct, at the price of an
-/// open(2). Safe from any thread.
+/// Sets of 32 bits of the key in parts with a lock each, which also grow one by one, so that no growth is a
+/// pause. Two entries of a part share their bits once in some million; when one of them is removed, the other
+/// is a miss until it is stored again. Until everything on disk has been added, the answer is "may contain"
+/// for every entry: correct, at the price of an open(2). Safe from any thread.
 final class EntrySet: Sendable {
+    /// 32 bits of an entry's key, evenly distributed as that is.
+    private struct Fingerprint: Hashable {
+        let bits: UInt32
+
+        // swift-format-ignore: NoLeadingUnderscores
+        func _rawHashValue(seed: Int) -> Int {
+            Int(truncatingIfNeeded: TableHash.fold(UInt64(bits) ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
+        }
+    }
+
     private final class Part: Sendable {
-        let table = Mutex(FingerprintTable())
+        let set = Mutex<Set<Fingerprint>>([])
     }
 
     private let parts: [Part]
@@ -24,49 +35,47 @@ final class EntrySet: Sendable {
         parts = (0..<Self.partCount).map { _ in Part() }
     }
 
-    /// Hot path: whether the entry may be on disk; "no" is certain.
-    func mayContain(_ id: EntryID) -> Bool {
-        guard complete.load(ordering: .acquiring) else { return true }
-        return part(of: id).table.withLock { $0.contains(id.fingerprint) }
+    /// Hot path: whether the entry may be on disk; "no" is certain, but for the rare pair.
+    func mayContain(_ id: EntryID) -> Bool { !isComplete || hasSeen(id) }
+
+    /// Whether the entry has been added; unlike `mayContain`, independent of whether the set is complete.
+    func hasSeen(_ id: EntryID) -> Bool {
+        part(of: id).set.withLock { $0.contains(Self.fingerprint(id)) }
     }
 
     /// Adds an entry.
     func insert(_ id: EntryID) {
-        _ = part(of: id).table.withLock { $0.insert(id.fingerprint) }
+        _ = part(of: id).set.withLock { $0.insert(Self.fingerprint(id)) }
     }
 
     /// Removes an entry.
     func remove(_ id: EntryID) {
-        _ = part(of: id).table.withLock { $0.remove(id.fingerprint) }
-    }
-
-    /// Whether the entry has been added; unlike `mayContain`, independent of whether the set is complete.
-    func hasSeen(_ id: EntryID) -> Bool {
-        part(of: id).table.withLock { $0.contains(id.fingerprint) }
+        part(of: id).set.withLock { set in
+            set.remove(Self.fingerprint(id))
+            // A set keeps its space; a copy takes at most half of it.
+            if set.count * 5 < set.capacity * 2 { set = Set(Array(set)) }
+        }
     }
 
     /// Removes every entry.
     func removeAll() {
-        for part in parts { part.table.withLock { $0 = FingerprintTable() } }
-    }
-
-    /// Declares that everything on disk has been added.
-    func markComplete() {
-        complete.store(true, ordering: .releasing)
-    }
-
-    /// Declares that there may be entries on disk that have not been added.
-    func markIncomplete() {
-        complete.store(false, ordering: .releasing)
+        for part in parts { part.set.withLock { $0 = [] } }
     }
 
     /// Whether everything on disk has been added.
     var isComplete: Bool { complete.load(ordering: .acquiring) }
 
-    /// The memory the tables take, in bytes.
-    var byteCount: Int { parts.reduce(0) { $0 + $1.table.withLock(\.byteCount) } }
+    /// Declares that everything on disk has been added, or that there may be entries that have not been.
+    func markComplete(_ isComplete: Bool = true) { complete.store(isComplete, ordering: .releasing) }
+
+    /// The memory that the sets take, in bytes: three quarters of their slots are their capacity, and a slot also takes a bit.
+    var byteCount: Int { parts.reduce(0) { $0 + $1.set.withLock(\.capacity) * 4 / 3 * 33 / 8 } }
 
     private func part(of id: EntryID) -> Part {
         parts[Int(truncatingIfNeeded: id.key.high) & (Self.partCount - 1)]
+    }
+
+    private static func fingerprint(_ id: EntryID) -> Fingerprint {
+        Fingerprint(bits: UInt32(truncatingIfNeeded: id.fingerprint))
     }
 }
