@@ -205,7 +205,6 @@ extension DiskCacheConfiguration {
         package var maxRecordsInMemory = 10_000
         package var maxVerified = 131_072
         package var maxVerifyNow = ByteCount.kibibytes(64)
-        package var ballast = ByteCount.mebibytes(4)
         package var maxJournal = ByteCount.mebibytes(16)
 
         /// Creates the defaults.
@@ -276,12 +275,6 @@ extension DiskCacheConfiguration {
                 "maxVerifyNow", \.maxVerifyNow, in: .zero...(.gibibytes(1)),
                 """
                 A larger body is not checked on the caller's thread but by the readers.
-                """)
-            Setting(
-                "ballast", \.ballast, in: .zero...(.gibibytes(1)),
-                """
-                Disk space in reserve, so that entries can be deleted when the disk is full; at most a 16th of
-                `cache.disk.maxBytes`, of which it is a part.
                 """)
             Setting(
                 "maxJournal", \.maxJournal, in: .kibibytes(64)...(.gibibytes(4)),

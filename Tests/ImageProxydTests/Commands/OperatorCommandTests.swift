@@ -76,7 +76,7 @@ struct OperatorCommandTests {
 
     private static func damageOneFile(in folder: String) async throws {
         let script = """
-            f=$(find "$0" -type f -size +2k ! -name 'index*' ! -name '*.lock' ! -name '*ballast*' | sort | head -n 1)
+            f=$(find "$0" -type f -size +2k ! -name 'index*' ! -name '*.lock' | sort | head -n 1)
             printf 'XXXX' | dd of="$f" bs=1 conv=notrunc seek=$(( $(stat -c %s "$f") - 8 )) 2>&1
             """
         let outcome = try await OtherProgram.run(

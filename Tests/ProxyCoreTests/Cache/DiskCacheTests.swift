@@ -336,7 +336,6 @@ func openDisk(
     pause: @escaping @Sendable (UInt32) -> Void = { _ in }
 ) throws -> DiskCache {
     var configuration = DiskCacheConfiguration()
-    configuration.limits.ballast = .kibibytes(64)
     configuration.limits.accessPrecision = .seconds(0)
     configuration.limits.maxVerified = 1_024
     // A test sweeps when it wants to: on a busy machine it can take longer than the default's minute.

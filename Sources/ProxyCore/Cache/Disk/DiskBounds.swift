@@ -18,9 +18,6 @@ extension DiskCacheConfiguration {
     /// 13th of all.
     var tagLinks: Int { min(limits.maxTagLinks, max(1_000, maxBytes.bytes / 4_096)) }
 
-    /// The space in reserve: as configured, and at most a 16th of the tier.
-    var ballastSize: ByteCount { ByteCount(min(limits.ballast.bytes, maxBytes.bytes / 16)) }
-
-    /// Most bytes that the index's journal keeps between checkpoints, likewise.
+    /// Most bytes that the index's journal keeps between checkpoints: as configured, and at most a 16th of the tier.
     var journalSize: Int { min(limits.maxJournal.bytes, max(256 << 10, maxBytes.bytes / 16)) }
 }

@@ -9,6 +9,8 @@ extension DiskFolder {
     private static let scarceBytes: UInt64 = 64 << 20
     /// Likewise, inodes.
     private static let scarceInodes: UInt64 = 64
+    /// What a start or a purge needs at most: some pages of the index's log, in bytes.
+    private static let neededBytes: UInt64 = 1 << 20
 
     /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before.
     var isNearlyFull: Bool {
@@ -25,34 +27,14 @@ extension DiskFolder {
         return (UInt64(facts.f_bavail) * UInt64(facts.f_frsize), inodes)
     }
 
-    /// Removes any entries' files until `bytes` are free; for a start on a full disk.
-    func freeSpace(for bytes: Int) throws(DiskCacheError) {
+    /// Removes any entries' files until there is space for some changes of the index; for a full disk.
+    func freeSpace() throws(DiskCacheError) {
         for shard in Shard.all.shuffled() {
-            guard let available, available.bytes < UInt64(bytes) || available.inodes < Self.scarceInodes
+            guard let available, available.bytes < Self.neededBytes || available.inodes < Self.scarceInodes
             else { return }
             for name in try names(in: shard.path) { try removeFile("\(shard.path)/\(name)") }
         }
     }
-
-    // MARK: - Space in reserve
-
-    /// The file whose space is released when the disk is full, so that deleting, which needs some, can continue.
-    private static let ballastName = "ballast"
-
-    /// Allocates the ballast unless it is allocated; a failure may pass until a later call.
-    func fillBallast(_ bytes: Int) {
-        guard bytes > 0 else { return }
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        let descriptor = unsafe linux_openat(root.raw, Self.ballastName, flags, Self.fileMode)
-        guard descriptor >= 0 else { return }
-        let file = OwnedDescriptor(owning: descriptor)
-        // Another size may have been configured before. Lost: why its size is unknown; it is then not cut.
-        if let status = try? file.status(), status.size > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
-        _ = posix_fallocate(file.raw, 0, off_t(bytes))
-    }
-
-    /// Releases the ballast; false if there is none.
-    func releaseBallast() -> Bool { unsafe unlinkat(root.raw, Self.ballastName, 0) == 0 }
 
     // MARK: - The tier's own files
 

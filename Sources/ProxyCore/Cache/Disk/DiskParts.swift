@@ -69,7 +69,6 @@ final class DiskParts: Sendable {
             return
         }
         try withSpace { () throws(DiskCacheError) in try open() }
-        fillBallast()
         if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
     }
 
@@ -100,22 +99,15 @@ final class DiskParts: Sendable {
         try lock.markInUse()
     }
 
-    /// Runs a step of the start that needs some space; on a full disk again, with that of the ballast, or
-    /// else of entries.
-    private func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
+    /// Runs a step that needs some space; on a full disk again, in that of some entries.
+    func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
         do {
-            return try step()
+            try step()
         } catch .full {
-            if folder.releaseBallast() {
-                do { return try step() } catch .full {}
-            }
-            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, Self.minSpace))
-            return try step()
+            try folder.freeSpace()
+            try step()
         }
     }
-
-    /// What a start needs at most: the index's shared memory and some pages, in bytes.
-    private static let minSpace = 1 << 20
 
     // MARK: - Whether the tier is off
 
@@ -148,9 +140,6 @@ final class DiskParts: Sendable {
     }
 
     // MARK: - Space
-
-    /// Reserves some space for a full disk, unless that has been done.
-    func fillBallast() { folder.fillBallast(configuration.ballastSize.bytes) }
 
     /// How many bytes of the disk the tier takes in addition to its entries, as last measured.
     var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }

@@ -150,7 +150,7 @@ extension DiskWriter {
             let entries = try parts.index.entries(ofSource: key, limit: batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
             batch.changes.append(.deleteRecord(key))
-            try writeIndex(&batch)
+            try writeIndex(&batch, isRemoval: true)
             if entries.isEmpty { return count }
         }
     }
@@ -197,7 +197,7 @@ extension DiskWriter {
             }
             batch.changes.append(.unlink(link))
         }
-        try writeIndex(&batch)
+        try writeIndex(&batch, isRemoval: true)
         return count
     }
 
@@ -221,26 +221,15 @@ extension DiskWriter {
         if !keepingTags { parts.tags.removeAll() }
         guard !parts.isOff else { return 0 }
         let count = max(0, parts.counters.tally.entries)
-        try discardEverything()
+        // What is removed for the folder that everything is moved into is to be removed anyway.
+        try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
         parts.entries.removeAll()
         batch.changes.append(.deleteEverything(keepingTags: keepingTags))
-        try writeIndex(&batch)
+        try writeIndex(&batch, isRemoval: true)
         parts.counters.update { $0.tally = DiskTally() }
         parts.counters.evicted(count, because: .purged)
         hasTrash = true
         return count
-    }
-
-    /// Frees space for the folder that everything is moved into: what is removed for that is to be removed
-    /// anyway.
-    private func discardEverything() throws(DiskCacheError) {
-        do {
-            try parts.folder.discardEverything()
-        } catch .full {
-            _ = parts.folder.releaseBallast()
-            try parts.folder.freeSpace(for: 1)
-            try parts.folder.discardEverything()
-        }
     }
 
     // MARK: - The index
@@ -272,21 +261,23 @@ extension DiskWriter {
         }
     }
 
-    private func writeIndex(_ batch: inout WriteBatch) throws(DiskCacheError) {
+    /// - Parameter isRemoval: on a full disk, entries are removed for a purge.
+    private func writeIndex(_ batch: inout WriteBatch, isRemoval: Bool = false) throws(DiskCacheError) {
         let all = batch
         batch = WriteBatch(completions: all.completions)
-        try apply(all.changes, durable: all.isDurable)
+        do {
+            try apply(all.changes, durable: all.isDurable)
+        } catch .full where isRemoval {
+            try parts.folder.freeSpace()
+            try apply(all.changes, durable: all.isDurable)
+        }
         if !all.links.isEmpty { parts.tags.insert(all.links) }
         if all.bytes > 0 { parts.monitor.stored(all.bytes) }
     }
 
-    /// Makes changes in the index; on a full disk a second time, in the space of the ballast.
+    /// Makes changes in the index, and counts what they change.
     func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
-        do {
-            parts.counters.add(try parts.index.apply(changes, durable: durable))
-        } catch .full where parts.folder.releaseBallast() {
-            parts.counters.add(try parts.index.apply(changes, durable: durable))
-        }
+        parts.counters.add(try parts.index.apply(changes, durable: durable))
     }
 }

@@ -36,7 +36,6 @@ extension DiskWriter {
         parts.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
         parts.switchOn()
-        parts.fillBallast()
         parts.monitor.report(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }

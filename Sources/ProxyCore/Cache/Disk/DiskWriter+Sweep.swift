@@ -99,7 +99,6 @@ extension DiskWriter {
         (sweep, waitingSweeps) = (nil, [])
         if ended != nil { scan.retry() }
         for completion in ended?.completions ?? [] { completion(result ?? .success(ended?.removed ?? 0)) }
-        if !parts.isOff { parts.fillBallast() }
         if case .failure(let error) = result {
             for completion in waiting { completion(.failure(error)) }
         } else {
