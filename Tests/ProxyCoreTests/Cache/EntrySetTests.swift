@@ -69,48 +69,23 @@ struct EntrySetTests {
     func boundsAccesses() {
         let accesses = AccessTimes(limit: 4)
 
-        let isHalfFull = (0..<6).map { accesses.mark(EntryID(kind: .result, key: key("\($0)")), at: 1) }
-        _ = accesses.mark(EntryID(kind: .result, key: key("0")), at: 9)
+        for number in 0..<6 { accesses.mark(EntryID(kind: .result, key: key("\(number)")), at: 1) }
+        accesses.mark(EntryID(kind: .result, key: key("0")), at: 9)
 
-        #expect(isHalfFull == [false, true, false, false, false, false])
-        #expect(accesses.time(of: EntryID(kind: .result, key: key("5"))) == nil)
-        #expect(accesses.time(of: EntryID(kind: .result, key: key("0"))) == 9)
+        let taken = accesses.take()
+        #expect(taken.count == 4 && taken.first { $0.id.key == key("0") }?.time == 9)
+        #expect(!taken.contains { $0.id.key == key("5") })
     }
 
-    @Test("Access times are written in the order of the index, each once, and are found until then")
+    @Test("Access times are written in the order of the index, each once")
     func ordersAccesses() {
         let ids = [(0, 5), (3, 0), (0, UInt64.max), (2, 7), (2, 5)].map { high, low in
             EntryID(kind: .result, key: CacheKey(high: high, low: low))
         }
         let accesses = AccessTimes(limit: 8)
-        for (id, time) in zip(ids, 1...) { _ = accesses.mark(id, at: Int64(time)) }
+        for (id, time) in zip(ids, 1...) { accesses.mark(id, at: Int64(time)) }
 
-        let round = accesses.beginRound()
-
-        #expect(round == [ids[3], ids[4], ids[0], ids[1], ids[2]])
-        #expect(ids.map { accesses.time(of: $0) } == [1, 2, 3, 4, 5])
-        #expect(accesses.time(of: EntryID(kind: .original, key: ids[0].key)) == nil)
-        #expect(accesses.take([ids[2], ids[1]]).map(\.accessed) == [ids[2], ids[1]])
-        #expect(ids.map { accesses.time(of: $0) } == [1, nil, nil, 4, 5])
-        _ = accesses.mark(ids[2], at: 6)
-        #expect(accesses.take(ids).count == 3)
-        #expect(ids.map { accesses.time(of: $0) } == [nil, nil, 6, nil, nil])
-    }
-
-    @Test("At half of its capacity the set requests that access times be written")
-    func tellsWhenHalfFull() {
-        let accesses = AccessTimes(limit: 4)
-        _ = accesses.mark(EntryID(kind: .result, key: key("a")), at: 1)
-        #expect(!accesses.isHalfFull)
-        _ = accesses.mark(EntryID(kind: .result, key: key("b")), at: 2)
-
-        #expect(accesses.isHalfFull)
-    }
-}
-
-extension IndexChange {
-    fileprivate var accessed: EntryID? {
-        guard case .recordAccess(let id, _) = self else { return nil }
-        return id
+        #expect(accesses.take().map(\.time) == [3, 2, 1, 5, 4])
+        #expect(accesses.take().isEmpty)
     }
 }

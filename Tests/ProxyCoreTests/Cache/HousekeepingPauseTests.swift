@@ -16,7 +16,7 @@ struct HousekeepingPauseTests {
         try leaveAsKilled(folder)
 
         let second = try openDisk(folder, clock, pause: { time in pauses.update { $0.append(time) } })
-        #expect(await second.isLoaded())
+        while !second.statistics.isComplete { await Task.yield() }
         await second.close()
 
         #expect(second.statistics.wasScanned)

@@ -92,19 +92,14 @@ package final class DiskCache: Sendable {
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
     package func recordAccess(_ key: CacheKey, kind: EntryKind) {
-        if parts.accesses.mark(EntryID(kind: kind, key: key), at: parts.clock()) { writer.wake() }
+        parts.accesses.mark(EntryID(kind: kind, key: key), at: parts.clock())
     }
 
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
     /// - Returns: how many entries were removed.
     @discardableResult
     package func sweep() async throws(DiskCacheError) -> Int {
-        // What was stored before counts.
-        try await writer.perform { _, _ in 0 }
-        let result = await withCheckedContinuation { continuation in
-            writer.sweepSoon { continuation.resume(returning: $0) }
-        }
-        return try result.get()
+        try await writer.perform { (writer, batch) in writer.sweepNow(&batch) }
     }
 
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
@@ -133,7 +128,7 @@ package final class DiskCache: Sendable {
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
         parts.failed(with: error)
-        if parts.monitor.needsWriter { writer.wake() }
+        if parts.health.withLock(\.needsWriter) { writer.wake() }
     }
 
     // MARK: - Removal

@@ -18,6 +18,9 @@ struct DiskHealth: Sendable {
     /// Whether the folder or the index may have been removed or damaged.
     var mustRecover = false
 
+    /// Whether the writer has something to do about it.
+    var needsWriter: Bool { needsSpace || mustRecover }
+
     private var condition = Condition.working
     private var lastFailure = Int64.min
     private var lastFreed = Int64.min
@@ -54,6 +57,12 @@ struct DiskHealth: Sendable {
         }
         condition = .working
         return .working
+    }
+
+    /// Whether folder and index need recovery, which is then tried.
+    mutating func takeRecovery() -> Bool {
+        defer { mustRecover = false }
+        return mustRecover
     }
 
     /// Records that entries were removed for space.

@@ -20,66 +20,25 @@ package struct IndexEntry: Sendable, Equatable {
     var row: Int64 = 0
 }
 
-/// One change of the index; many go into one transaction.
-enum IndexChange: Sendable {
-    /// An entry exists, in place of an earlier one.
-    case put(IndexEntry)
-    /// An entry was removed.
-    case delete(EntryID)
-    /// An entry was served at this time.
-    case recordAccess(EntryID, at: Int64)
-    /// A source's record, in place of an earlier one, saved at this time.
-    case save(SourceRecord, at: Int64)
-    /// A source's record was removed.
-    case deleteRecord(CacheKey)
-    /// A tag is linked to a result, seen at this time.
-    case link(TagLink, at: Int64)
-    /// A tag is no longer linked to a result.
-    case unlink(TagLink)
-    /// Everything was removed, except tags if they are kept.
-    case deleteEverything(keepingTags: Bool)
-}
-
 extension DiskIndex {
     /// Makes all changes or none, and returns by how much the tally changes.
     ///
     /// - Parameter durable: returns only when they are on the disk.
     func apply(_ changes: [IndexChange], durable: Bool) throws(DiskCacheError) -> DiskTally {
-        var tally = DiskTally()
-        var changesState = false
-        try writer.use { db in
+        let done = try writer.use { db in
             if durable { try db.execute("PRAGMA synchronous = FULL") }
             defer {
                 // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
                 if durable { try? db.execute("PRAGMA synchronous = NORMAL") }
             }
-            try db.transaction {
-                for change in changes {
-                    if case .deleteEverything = change { changesState = true }
-                    try apply(change, db, &tally)
-                }
+            return try db.transaction {
+                var transaction = IndexTransaction(self, db)
+                for change in changes { try change(&transaction) }
+                return transaction
             }
         }
-        if changesState { try readState() }
-        return tally
-    }
-
-    private func apply(_ change: IndexChange, _ db: SQLiteConnection, _ tally: inout DiskTally) throws {
-        switch change {
-        case .put(let entry): try put(entry, db, &tally)
-        case .delete(let id): try delete(id, db, &tally)
-        case .recordAccess(let id, let time): try recordAccess(id, at: time, db)
-        case .save(let record, let time): try save(record, at: time, db, &tally)
-        case .deleteRecord(let key): try deleteRecord(key, db, &tally)
-        case .link(let link, let time): try self.link(link, at: time, db)
-        case .unlink(let link):
-            try db.change(
-                "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?",
-                [.text(link.tag), .low(link.result), .high(link.result)])
-        case .deleteEverything(let keepingTags):
-            try db.execute("DELETE FROM entry; DELETE FROM source")
-            if !keepingTags { try db.execute("DELETE FROM tag; UPDATE state SET lacksLinks = 0") }
-        }
+        if done.changesState { try readState() }
+        return done.tally
     }
 
     // MARK: - Entries
@@ -131,53 +90,7 @@ extension DiskIndex {
         }
     }
 
-    private func put(_ entry: IndexEntry, _ db: SQLiteConnection, _ tally: inout DiskTally) throws {
-        if try delete(entry.id, db, &tally) { tally.replaced += 1 }
-        try db.change(
-            """
-            INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
-                .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
-                .integer(entry.storedAt), .integer(entry.accessedAt),
-            ])
-        tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
-    }
-
-    /// Deletes an entry's row; false if there is none.
-    @discardableResult
-    private func delete(_ id: EntryID, _ db: SQLiteConnection, _ tally: inout DiskTally) throws -> Bool {
-        let earlier = try db.integer(
-            "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
-            [.low(id.key), .high(id.key), .kind(id)])
-        if let earlier { tally.add(entries: -1, bytes: -allocated(earlier), of: id.kind) }
-        return earlier != nil
-    }
-
-    private func recordAccess(_ id: EntryID, at time: Int64, _ db: SQLiteConnection) throws {
-        try db.change(
-            "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?",
-            [
-                .integer(time), .low(id.key), .high(id.key), .kind(id),
-                .integer(time - accessPrecision),
-            ])
-    }
-
     // MARK: - Tags
-
-    private func link(_ link: TagLink, at time: Int64, _ db: SQLiteConnection) throws {
-        try db.change(
-            """
-            INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .text(link.tag), .high(link.result), .low(link.result), .high(link.source),
-                .low(link.source), .integer(time),
-            ])
-    }
 
     /// Results that carry a tag, by key.
     ///

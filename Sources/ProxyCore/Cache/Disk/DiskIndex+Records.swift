@@ -13,7 +13,8 @@ extension DiskIndex {
         try reader.use { try record(for: key, $0) }
     }
 
-    private func record(for key: CacheKey, _ db: SQLiteConnection) throws -> SourceRecord? {
+    /// The same by the connection of a transaction.
+    func record(for key: CacheKey, _ db: SQLiteConnection) throws -> SourceRecord? {
         let rows = try db.rows(
             "SELECT keyText, record FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)]
         ) { row in row.text(0).flatMap { text in row.blob(1).map { (text, $0) } } }
@@ -41,46 +42,6 @@ extension DiskIndex {
     func hasRecord(for key: CacheKey) throws(DiskCacheError) -> Bool {
         let sql = "SELECT 1 FROM source WHERE low = ? AND high = ?"
         return try reader.use { try $0.integer(sql, [.low(key), .high(key)]) } != nil
-    }
-
-    /// Stores a record in place of an earlier one; an equal one stays.
-    func save(_ record: SourceRecord, at time: Int64, _ db: SQLiteConnection, _ tally: inout DiskTally) throws
-    {
-        guard try self.record(for: record.key, db) != record else {
-            try db.change(
-                "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?",
-                [.integer(time), .low(record.key), .high(record.key)])
-            return
-        }
-        let outdatesFiles =
-            try deleteRecord(record.key, db, &tally) || hasEntries(olderThan: record, db)
-        if outdatesFiles { outdated.insert(record.key) }
-        try db.change(
-            """
-            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .high(record.key), .low(record.key), .text(record.keyText),
-                .blob(StoredRecord(record, generation: generation).encoded()), .integer(time),
-                .flag(outdatesFiles),
-            ])
-        tally.records += 1
-    }
-
-    /// Whether files may contain an earlier record of the source.
-    private func hasEntries(olderThan record: SourceRecord, _ db: SQLiteConnection) throws -> Bool {
-        let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
-        return try db.integer(
-            sql, [.low(record.key), .high(record.key), .integer(record.responseTime.seconds)]) != nil
-    }
-
-    /// Deletes a source's row; false if there is none.
-    @discardableResult
-    func deleteRecord(_ key: CacheKey, _ db: SQLiteConnection, _ tally: inout DiskTally) throws -> Bool {
-        let count = try db.change("DELETE FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)])
-        tally.records -= count
-        return count > 0
     }
 
     /// Removes the records that were saved longest ago, at most `limit`; returns how many those were.

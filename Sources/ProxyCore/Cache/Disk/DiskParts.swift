@@ -18,7 +18,10 @@ final class DiskParts: Sendable {
     let index: DiskIndex
     let entries = EntrySet()
     let counters = DiskCounters()
-    let monitor: DiskMonitor
+    /// Whether stores succeed.
+    let health = Mutex(DiskHealth())
+    /// Called with events for the operator.
+    let onEvent: @Sendable (DiskEvent) -> Void
     let accesses: AccessTimes
     let tags = KnownTags()
     /// The files that clients are or will be answered from.
@@ -55,7 +58,7 @@ final class DiskParts: Sendable {
         self.configuration = configuration
         bounds = Mutex(configuration)
         self.clock = clock
-        monitor = DiskMonitor(clock: clock, report: report)
+        onEvent = report
         accesses = AccessTimes(limit: configuration.limits.maxAccessTimes)
         verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
         index = DiskIndex(path: "\(directory)/\(DiskIndex.fileName)", configuration: configuration)
@@ -65,11 +68,11 @@ final class DiskParts: Sendable {
         } catch .system(let call, EROFS) {
             (lock, folder) = (try FolderLock(), try DiskFolder(path: directory, creates: false))
             switchOff(because: .system(call: call, code: EROFS))
-            monitor.failed(with: .system(call: call, code: EROFS))
+            self.report { $0.failed(with: .system(call: call, code: EROFS), at: $1) }
             return
         }
         try withSpace { () throws(DiskCacheError) in try open() }
-        if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
+        if index.isNew, folder.hasEntries { onEvent(.indexReplaced) }
     }
 
     /// Opens the index, and a new one in place of one that cannot be used.
@@ -136,7 +139,12 @@ final class DiskParts: Sendable {
     /// Counts changes that failed, and reports what that means for the tier.
     func failed(with error: DiskCacheError, changes: Int = 1) {
         if error != .purged, error != .tooLarge { counters.update { $0.writeErrors += changes } }
-        monitor.failed(with: error)
+        report { $0.failed(with: error, at: $1) }
+    }
+
+    /// Records what a store says of the tier's health at this time, and reports an event that follows.
+    func report(_ change: (inout DiskHealth, Int64) -> DiskEvent?) {
+        if let event = health.withLock({ change(&$0, clock()) }) { onEvent(event) }
     }
 
     // MARK: - Space

@@ -40,7 +40,7 @@ extension DiskWriter {
         commit(&batch)
         guard !parts.isOff else { return }
         parts.measureIndex()
-        if isOverSize { beginSweep(nil) }
+        if isOverSize { mustSweep = true }
     }
 
     // MARK: - Storing
@@ -55,7 +55,7 @@ extension DiskWriter {
         parts.entries.insert(entry.id)
         batch.named.append(entry.id)
         batch.bytes += entry.bytes
-        batch.changes.append(.put(entry))
+        batch.changes.append { try $0.put(entry) }
         if let record { try save(record, nil, &batch) }
         guard durable else { return }
         try parts.folder.syncNames(of: entry.id)
@@ -82,7 +82,8 @@ extension DiskWriter {
     ) throws(DiskCacheError) -> Int {
         try parts.requireOn()
         guard token?.isValid ?? true else { throw .purged }
-        batch.changes.append(.save(record, at: parts.clock()))
+        let now = parts.clock()
+        batch.changes.append { try $0.save(record, at: now) }
         return 1
     }
 
@@ -94,7 +95,7 @@ extension DiskWriter {
         try parts.requireOn()
         guard try parts.folder.status(of: entry.id)?.identity == identity else { return false }
         try parts.folder.syncNames(of: entry.id)
-        batch.changes.append(.put(entry))
+        batch.changes.append { try $0.put(entry) }
         batch.isDurable = true
         return true
     }
@@ -106,7 +107,8 @@ extension DiskWriter {
             guard parts.tags.insertUnlessFull(links) else { throw outage }
             return
         }
-        batch.changes += links.map { .link($0, at: parts.clock()) }
+        let now = parts.clock()
+        for link in links { batch.changes.append { try $0.link(link, at: now) } }
         batch.links += links
     }
 
@@ -122,7 +124,7 @@ extension DiskWriter {
         guard !parts.isOff else { return false }
         let existed = try parts.folder.unlink(id)
         parts.entries.remove(id)
-        batch.changes.append(.delete(id))
+        batch.changes.append { try $0.delete(id) }
         if existed || reason == .missing { parts.counters.evicted(1, because: reason) }
         return existed
     }
@@ -149,7 +151,7 @@ extension DiskWriter {
         while true {
             let entries = try parts.index.entries(ofSource: key, limit: batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
-            batch.changes.append(.deleteRecord(key))
+            batch.changes.append { try $0.deleteRecord(key) }
             try writeIndex(&batch, isRemoval: true)
             if entries.isEmpty { return count }
         }
@@ -195,7 +197,7 @@ extension DiskWriter {
                 let id = EntryID(kind: kind, key: link.result)
                 if try remove(id, because: .purged, &batch) { count += 1 }
             }
-            batch.changes.append(.unlink(link))
+            batch.changes.append { try $0.unlink(link) }
         }
         try writeIndex(&batch, isRemoval: true)
         return count
@@ -224,7 +226,7 @@ extension DiskWriter {
         // What is removed for the folder that everything is moved into is to be removed anyway.
         try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
         parts.entries.removeAll()
-        batch.changes.append(.deleteEverything(keepingTags: keepingTags))
+        batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
         try writeIndex(&batch, isRemoval: true)
         parts.counters.update { $0.tally = DiskTally() }
         parts.counters.evicted(count, because: .purged)
@@ -235,7 +237,7 @@ extension DiskWriter {
     // MARK: - The index
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
-    private func commit(_ batch: inout WriteBatch) {
+    func commit(_ batch: inout WriteBatch) {
         let (completions, named) = (batch.completions, batch.named)
         batch.completions = []
         do throws(DiskCacheError) {
@@ -272,7 +274,7 @@ extension DiskWriter {
             try apply(all.changes, durable: all.isDurable)
         }
         if !all.links.isEmpty { parts.tags.insert(all.links) }
-        if all.bytes > 0 { parts.monitor.stored(all.bytes) }
+        if all.bytes > 0 { parts.report { $0.stored(all.bytes, at: $1) } }
     }
 
     /// Makes changes in the index, and counts what they change.

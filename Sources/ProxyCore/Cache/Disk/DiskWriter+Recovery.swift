@@ -8,7 +8,7 @@ extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
         guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName) else {
-            return parts.monitor.requestRecovery()
+            return parts.health.withLock { $0.mustRecover = true }
         }
     }
 
@@ -20,7 +20,7 @@ extension DiskWriter {
     /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
     /// the folder.
     func recover() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, parts.monitor.takeRecovery() else { return false }
+        guard loading != .underway, parts.health.withLock({ $0.takeRecovery() }) else { return false }
         // A failure is detected again by the next check or the next store.
         let isElsewhere = parts.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
@@ -29,14 +29,15 @@ extension DiskWriter {
         // Memory still holds the results of the known tags.
         let links = parts.tags.all
         parts.tags.removeAll()
-        try apply(links.map { .link($0, at: parts.clock()) })
+        let now = parts.clock()
+        try apply(links.map { link in { try $0.link(link, at: now) } })
         parts.tags.insert(links)
         // The new index has generations of its own: no earlier file counts.
         parts.index.outdated.markComplete()
         parts.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
         parts.switchOn()
-        parts.monitor.report(isElsewhere ? .folderReplaced : .indexReplaced)
+        parts.onEvent(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }
 

@@ -3,81 +3,64 @@
 /// A scan of folders whose files the index may not know completely, a few files at a time.
 struct FolderScan {
     /// Folders that have yet to be scanned, the next one last.
-    private(set) var shards: [DiskFolder.Shard]
+    private var shards: [DiskFolder.Shard]
     /// Names in the next one that have yet to be looked at; nil before it has been read.
     private var names: [String]?
-    /// Folders that could not be scanned, and are scanned again after the next sweep; and why.
-    private var unreadable: [DiskFolder.Shard] = []
+    /// Why something could not be scanned, if that is so.
     private(set) var failure: DiskCacheError?
+    /// Whether something could not be scanned this time.
+    private var isPartial = false
 
     init(of shards: [DiskFolder.Shard]) { self.shards = shards }
 
-    /// Whether every folder has been scanned that can be.
+    /// Whether everything has been scanned that can be.
     var isDone: Bool { shards.isEmpty }
-    /// Whether every folder has been scanned.
-    var isComplete: Bool { shards.isEmpty && unreadable.isEmpty }
+    /// Whether everything has been scanned.
+    var isComplete: Bool { shards.isEmpty && !isPartial }
 
-    /// At most `limit` names in the next folder.
-    mutating func next(_ limit: Int, in folder: DiskFolder) throws(DiskCacheError) -> ArraySlice<String> {
-        guard let shard = shards.last else { return [] }
-        let names = if let names { names } else { try folder.names(in: shard.path) }
-        self.names = names
-        return names.suffix(limit)
+    /// At most `limit` names that are looked at next, and their folder; nil if there are none.
+    mutating func next(
+        _ limit: Int, in folder: DiskFolder
+    ) throws(DiskCacheError) -> (shard: DiskFolder.Shard, names: [String])? {
+        guard let shard = shards.popLast() else { return nil }
+        let all = if let names { names } else { try folder.names(in: shard.path) }
+        names = all.count > limit ? all.dropLast(limit) : nil
+        if names != nil { shards.append(shard) }
+        return (shard, all.suffix(limit))
     }
 
-    /// Records that `count` names were looked at.
-    mutating func advance(by count: Int) {
-        names?.removeLast(count)
-        if names?.isEmpty ?? true { skip() }
-    }
-
-    /// Leaves the rest of the next folder.
-    mutating func skip() {
-        names = nil
-        shards.removeLast()
-    }
-
-    /// Has a folder scanned again later; true if it is the first one since `retry`.
-    mutating func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) -> Bool {
-        defer { failure = error }
-        if unreadable.last?.path != shard.path { unreadable.append(shard) }
+    /// Records that something can't be scanned; true if that was not known.
+    mutating func fail(with error: DiskCacheError) -> Bool {
+        defer { (failure, isPartial) = (error, true) }
         return failure == nil
     }
 
-    /// Scans the folders again that could not be scanned.
+    /// Scans everything again, if something could not be scanned.
     mutating func retry() {
-        if unreadable.isEmpty { failure = nil }
-        shards += unreadable
-        unreadable = []
+        if isDone, isPartial { (shards, isPartial) = (DiskFolder.Shard.all, false) }
     }
 }
 
 /// Finds, after a start, the files that the index does not know.
 extension DiskWriter {
     /// Scans some more files of a folder that the index may not know completely; false if there are none.
+    ///
+    /// What can't be read blocks neither the scan of the rest nor the sweep: all is scanned again after the next sweep.
     func stepScan() throws(DiskCacheError) -> Bool {
-        guard loading == .done, let shard = scan.shards.last else { return false }
+        guard loading == .done, !scan.isDone else { return false }
         do throws(DiskCacheError) {
-            let names = try scan.next(batchSize, in: parts.folder)
-            // Files that could not be read are read again later.
-            if let failure = try adopt(names, in: shard) { postpone(shard, because: failure) }
-            scan.advance(by: names.count)
-        } catch  where error.isOfOneFile {
-            scan.skip()
-            postpone(shard, because: error)
+            if let (shard, names) = try scan.next(batchSize, in: parts.folder) { try adopt(names, in: shard) }
+        } catch {
+            let isNew = scan.fail(with: error)
+            guard error.isOfOneFile else { throw error }
+            parts.counters.update { $0.readErrors += 1 }
+            if isNew { parts.report { $0.failed(with: error, at: $1) } }
         }
         if scan.isComplete {
             parts.entries.markComplete()
             try parts.index.setKnowsAllFiles(true)
         }
         return true
-    }
-
-    /// Scans a folder again after the next sweep: what can't be read must block neither the scan of the rest
-    /// nor the sweep.
-    private func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) {
-        parts.counters.update { $0.readErrors += 1 }
-        if scan.postpone(shard, because: error) { parts.monitor.failed(with: error) }
     }
 
     /// Completes the scan, for a purge, which must not miss a file.
@@ -87,10 +70,9 @@ extension DiskWriter {
         if !scan.isComplete, let failure = scan.failure { throw failure }
     }
 
-    /// Adds unknown files to the index, and removes what is not an entry; returns why some could not be read.
-    private func adopt(
-        _ names: ArraySlice<String>, in shard: DiskFolder.Shard
-    ) throws(DiskCacheError) -> DiskCacheError? {
+    /// Adds unknown files to the index, and removes what is not an entry.
+    /// - Throws: also, after all others, why a file could not be read.
+    private func adopt(_ names: [String], in shard: DiskFolder.Shard) throws(DiskCacheError) {
         var failure: DiskCacheError?
         var adopted: [IndexEntry] = []
         for name in names {
@@ -108,8 +90,8 @@ extension DiskWriter {
                 failure = error
             }
         }
-        try apply(adopted.map { .put($0) })
+        try apply(adopted.map { entry in { try $0.put(entry) } })
         for entry in adopted { parts.entries.insert(entry.id) }
-        return failure
+        if let failure { throw failure }
     }
 }

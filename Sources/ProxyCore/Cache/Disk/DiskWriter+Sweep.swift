@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Primitives
 import Synchronization
 
-/// A sweep in progress.
-struct Sweep {
-    /// The steps of a sweep, in order.
-    enum Phase {
-        /// Removing what is too old.
-        case age
-        /// Removing the source records saved longest ago, when there are too many or the index is too large.
-        case records
-        /// Purging the results of the tags seen longest ago, when there are too many.
-        case tags
-        /// Removing the oldest down to the low-water mark, when the tier is over its size.
-        case size
-    }
-
-    var phase = Phase.age
-    /// How many bytes are to be left, once it is known that there are too many.
-    var target: Int64?
-    /// Entries removed so far.
-    var removed = 0
-    /// Called when it is over.
-    var completions: [DiskWriter.Completion] = []
-}
-
 /// The work between batches, in small steps.
 extension DiskWriter {
+    /// A step of a sweep; returns false when it has nothing left to do, and the next one follows.
+    typealias SweepStep = (DiskWriter) -> () throws(DiskCacheError) -> Bool
+
+    /// What a sweep does, in this order.
+    private static var sweepSteps: [SweepStep] {
+        [writeAccesses, evictAged, removeExcessRecords, removeExcessLinks, measure, evictToSize]
+    }
+
     var batchSize: Int { parts.configuration.limits.batchSize }
     /// Entries removed in one step: a millisecond or less, with their transaction.
     private var evictionStep: Int { min(batchSize, 32) }
@@ -38,103 +22,92 @@ extension DiskWriter {
         parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
     }
 
-    /// Starts a sweep; during one, a caller that waits gets the next.
-    func beginSweep(_ completion: Completion?) {
-        mustWriteAccesses = true
-        let completions = completion.map { [$0] } ?? []
-        if sweep == nil {
-            sweep = Sweep(completions: completions)
-        } else {
-            waitingSweeps += completions
-        }
+    /// Does a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
+    func sweepNow(_ batch: inout WriteBatch) -> Int {
+        commit(&batch)
+        (sweep, mustSweep) = ([], true)
+        let before = parts.counters.all.evictions.values.reduce(0, +)
+        while doHousekeepingInPauses() {}
+        return parts.counters.all.evictions.values.reduce(-before, +)
     }
 
     /// Runs one small step of the work between batches; false if there is none.
     func doHousekeeping() -> Bool {
         do {
             if try recover() { return true }
-            guard !parts.isOff else {
-                endSweep(with: nil)
-                return false
-            }
-            if parts.monitor.needsSpace { try freeSpace() }
+            guard !parts.isOff else { return false }
+            if parts.health.withLock(\.needsSpace) { try freeSpace() }
             if try stepSweep() { return true }
             if try stepScan() { return true }
-            if try stepTrash() { return true }
-            try stepAccesses()
-            return false
+            return try stepTrash()
         } catch {
             // What fails now is tried again by the next sweep.
             parts.failed(with: error)
-            endSweep(with: .failure(error))
+            endSweep()
             return false
         }
     }
 
-    /// Does what must not be lost before the tier closes, and fails the sweeps that are waited for.
+    /// Does what must not be lost before the tier closes.
     func finishHousekeeping() {
-        mustWriteAccesses = true
-        // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in
-        // closing.
+        accessed += parts.accesses.take()
+        // Lost: access times that can't be written; they are some minutes' at most.
         while (try? writeAccesses()) == true {}
-        endSweep(with: .failure(.closed))
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
-        guard let phase = sweep?.phase else { return false }
-        switch phase {
-        case .age: if try !stepAge() { sweep?.phase = .records }
-        case .records: if try !stepRecords() { sweep?.phase = .tags }
-        case .tags:
-            guard !stepTags() else { break }
-            parts.measure()
-            sweep?.phase = .size
-        case .size: if try !stepSize() { endSweep(with: nil) }
+        if sweep.isEmpty, mustSweep {
+            (sweep, mustSweep, sweepTarget) = (Self.sweepSteps[...], false, nil)
+            accessed = parts.accesses.take()
         }
+        guard let step = sweep.first else { return false }
+        if try !step(self)() { sweep.removeFirst() }
+        if sweep.isEmpty { endSweep() }
         return true
     }
 
-    private func endSweep(with result: Result<Int, DiskCacheError>?) {
-        let (ended, waiting) = (sweep, waitingSweeps)
-        (sweep, waitingSweeps) = (nil, [])
-        if ended != nil { scan.retry() }
-        for completion in ended?.completions ?? [] { completion(result ?? .success(ended?.removed ?? 0)) }
-        if case .failure(let error) = result {
-            for completion in waiting { completion(.failure(error)) }
-        } else {
-            for completion in waiting { beginSweep(completion) }
-        }
+    private func endSweep() {
+        sweep = []
+        scan.retry()
     }
 
-    // MARK: - Steps: each returns false when its phase is over
+    // MARK: - Steps
 
-    private func stepAge() throws(DiskCacheError) -> Bool {
+    /// Writes a batch of the access times that were collected before the sweep: what was served stays.
+    private func writeAccesses() throws(DiskCacheError) -> Bool {
+        let some = accessed.suffix(batchSize)
+        accessed.removeLast(some.count)
+        try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
+        return !some.isEmpty
+    }
+
+    private func evictAged() throws(DiskCacheError) -> Bool {
         let maxAge = Int64(parts.bounds.withLock { $0.maxAge.seconds })
-        let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep)
-        return try evict(expired, because: .age, sparingAccessed: true)
+        return try evict(
+            try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep), because: .age)
     }
 
-    private func stepSize() throws(DiskCacheError) -> Bool {
+    private func measure() -> Bool {
+        parts.measure()
+        return false
+    }
+
+    private func evictToSize() throws(DiskCacheError) -> Bool {
         guard loading == .done, scan.isDone else { return false }
-        if isOverSize {
-            let lowWater = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
-            sweep?.target = lowWater
-        }
-        guard let target = sweep?.target else { return false }
-        return try evictOldest(downTo: target, atMost: evictionStep, sparingAccessed: true)
+        if isOverSize { sweepTarget = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes }) }
+        guard let sweepTarget else { return false }
+        return try evictOldest(downTo: sweepTarget, atMost: evictionStep)
     }
 
     /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false if that is so.
-    private func evictOldest(
-        downTo target: Int64, atMost limit: Int, sparingAccessed: Bool
-    ) throws(DiskCacheError) -> Bool {
+    private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
         var excess = parts.counters.tally.bytes - target
         var victims: [IndexEntry] = []
         for entry in try parts.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
             excess -= parts.index.allocated(entry.bytes)
         }
-        return try evict(victims, because: .size, sparingAccessed: sparingAccessed)
+        return try evict(victims, because: .size)
     }
 
     /// Frees space on a full disk: what is between the low-water mark and the present size.
@@ -144,28 +117,22 @@ extension DiskWriter {
     private func freeSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
-        defer { parts.monitor.freedSpace(before - parts.counters.tally.bytes) }
-        while try evictOldest(downTo: target, atMost: batchSize, sparingAccessed: false) {}
+        defer {
+            let freed = before - parts.counters.tally.bytes
+            parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }
+        }
+        while try evictOldest(downTo: target, atMost: batchSize) {}
         while try stepTrash() {}
     }
 
-    /// Removes entries; for one that was served since the index was written, the access time is written
-    /// instead, and it stays.
+    /// Removes entries; false if there are none.
     ///
     /// One whose file can't be removed is left for the next start: it must not block the others.
-    ///
-    /// - Returns: false if there are none.
     private func evict(
-        _ victims: [IndexEntry], because reason: EvictionReason, sparingAccessed: Bool
+        _ victims: [IndexEntry], because reason: EvictionReason
     ) throws(DiskCacheError) -> Bool {
-        var changes: [IndexChange] = []
-        var removed: [EntryID] = []
         var givenUp: DiskCacheError?
         for entry in victims {
-            if sparingAccessed, let time = unwrittenAccess(of: entry) {
-                changes.append(.recordAccess(entry.id, at: time))
-                continue
-            }
             do throws(DiskCacheError) {
                 try parts.folder.unlink(entry.id)
             } catch  where error.isOfOneFile {
@@ -173,23 +140,21 @@ extension DiskWriter {
                 givenUp = error
             }
             parts.entries.remove(entry.id)
-            changes.append(.delete(entry.id))
-            removed.append(entry.id)
         }
         // Whatever happens to the rows: the files are removed, and one that is kept open still takes its
         // space on the disk.
-        defer { parts.observers.withLock(\.swept)(removed) }
-        try apply(changes)
+        defer { parts.observers.withLock(\.swept)(victims.map(\.id)) }
+        try apply(victims.map { entry in { try $0.delete(entry.id) } })
         if let givenUp {
-            parts.monitor.failed(with: givenUp)
+            parts.report { $0.failed(with: givenUp, at: $1) }
             try parts.index.abandonFiles()
         }
-        parts.counters.evicted(removed.count, because: reason)
-        sweep?.removed += removed.count
+        parts.counters.evicted(victims.count, because: reason)
         return !victims.isEmpty
     }
 
-    private func stepRecords() throws(DiskCacheError) -> Bool {
+    /// Removes the source records saved longest ago, when there are too many or the index is too large.
+    private func removeExcessRecords() throws(DiskCacheError) -> Bool {
         let records = parts.counters.tally.records
         let excess = records - parts.configuration.limits.maxSourceRecords
         guard records > 0, loading == .done else { return false }
@@ -201,8 +166,9 @@ extension DiskWriter {
         return removed > 0
     }
 
-    /// Links are removed with their results: a purge by their tag would no longer find those.
-    private func stepTags() -> Bool {
+    /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
+    /// longer find those.
+    private func removeExcessLinks() -> Bool {
         do {
             let links = try parts.index.excessLinks(
                 beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
@@ -219,44 +185,5 @@ extension DiskWriter {
     private func stepTrash() throws(DiskCacheError) -> Bool {
         if hasTrash { hasTrash = try parts.folder.emptyTrash() }
         return hasTrash
-    }
-
-    // MARK: - Accesses
-
-    /// The fraction of the time between two steps that writing accesses may take.
-    ///
-    /// Writing one to the index costs more than its hit. If a million pictures are requested at random there
-    /// are as many as hits, so they get a bounded share of one core; what exceeds the table meanwhile is
-    /// dropped.
-    private static let oneIn: UInt64 = 20
-
-    /// Writes some of the accesses that wait, unless it has just done so; then it is woken when it is time.
-    private func stepAccesses() throws(DiskCacheError) {
-        let began = DispatchTime.now().uptimeNanoseconds
-        guard accessesNotBefore <= began, try writeAccesses() else { return }
-        let spent = DispatchTime.now().uptimeNanoseconds - began
-        accessesNotBefore = began + spent * Self.oneIn
-        wake(at: DispatchTime(uptimeNanoseconds: accessesNotBefore))
-    }
-
-    /// Writes a batch of the accesses that wait; false if there are none, or too few as yet.
-    private func writeAccesses() throws(DiskCacheError) -> Bool {
-        if accessed.isEmpty, mustWriteAccesses || parts.accesses.isHalfFull {
-            (accessed, mustWriteAccesses) = (parts.accesses.beginRound(), false)
-        }
-        // A copy, so that the array that it is taken from stays in place.
-        let some = Array(accessed.suffix(batchSize))
-        accessed.removeLast(some.count)
-        try apply(parts.accesses.take(some.reversed()))
-        return !some.isEmpty
-    }
-
-    /// When an entry was served if the index has an earlier time, because that has yet to be written; nil for
-    /// any other.
-    private func unwrittenAccess(of entry: IndexEntry) -> Int64? {
-        guard parts.configuration.expireBy == .access, let time = parts.accesses.time(of: entry.id),
-            time - entry.accessedAt > parts.index.accessPrecision
-        else { return nil }
-        return time
     }
 }

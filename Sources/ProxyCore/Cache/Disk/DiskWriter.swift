@@ -27,17 +27,15 @@ final class DiskWriter: @unchecked Sendable {
     private var isShutDown = false
     /// How far the index has been read at the start.
     var loading = Loading.underway
-    /// The sweep in progress, and requests for one that came during it; they get the next.
-    var sweep: Sweep?
-    var waitingSweeps: [Completion] = []
+    /// The steps that are left of the sweep in progress, and whether another one is to follow.
+    var sweep: ArraySlice<SweepStep> = []
+    var mustSweep = false
+    /// How many bytes the sweep is to leave, once it is known that there are too many.
+    var sweepTarget: Int64?
     /// The folders that have yet to be scanned.
     var scan: FolderScan
-    /// Entries whose accesses are being written, from the last to the first.
-    var accessed: [EntryID] = []
-    /// Whether the collected accesses are to be written next, however few.
-    var mustWriteAccesses = false
-    /// The next time for that, in nanoseconds of the uptime.
-    var accessesNotBefore: UInt64 = 0
+    /// The access times that the sweep has yet to write.
+    var accessed: [(id: EntryID, time: Int64)] = []
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
 
@@ -82,7 +80,7 @@ final class DiskWriter: @unchecked Sendable {
             parts.counters.update { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
-                parts.monitor.failed(with: .brokenIndex("\(error)"))
+                parts.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) }
                 wake()
             }
         }
@@ -140,21 +138,10 @@ final class DiskWriter: @unchecked Sendable {
         if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
     }
 
-    /// Does housekeeping at a later time.
-    func wake(at time: DispatchTime) {
-        queue.asyncAfter(deadline: time) { [weak self] in
-            if let self, !isClosed { wake() }
-        }
-    }
-
     /// Begins a sweep soon, or another one after that in progress.
-    func sweepSoon(_ completion: Completion? = nil) {
+    func sweepSoon() {
         queue.async { [self] in
-            guard !isClosed else {
-                completion?(.failure(.closed))
-                return
-            }
-            beginSweep(completion)
+            mustSweep = true
             wake()
         }
     }
@@ -191,7 +178,7 @@ final class DiskWriter: @unchecked Sendable {
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
     /// answers would otherwise wait for every step.
-    private func doHousekeepingInPauses() -> Bool {
+    func doHousekeepingInPauses() -> Bool {
         let began = DispatchTime.now().uptimeNanoseconds
         guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
@@ -214,7 +201,7 @@ final class DiskWriter: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()
-            beginSweep(nil)
+            mustSweep = true
             wake()
             scheduleSweep()
         }

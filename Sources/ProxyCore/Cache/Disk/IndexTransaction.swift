@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Freshness
+import Primitives
+
+/// One change of the index; many go into one transaction.
+typealias IndexChange = (inout IndexTransaction) throws -> Void
+
+/// A transaction of the index: what a change can do, and by how much all of them change the tally.
+struct IndexTransaction {
+    private let index: DiskIndex
+    private let db: SQLiteConnection
+    private(set) var tally = DiskTally()
+    /// Whether the index's state has changed.
+    private(set) var changesState = false
+
+    init(_ index: DiskIndex, _ db: SQLiteConnection) { (self.index, self.db) = (index, db) }
+
+    // MARK: - Entries
+
+    /// An entry exists, in place of an earlier one.
+    mutating func put(_ entry: IndexEntry) throws {
+        if try delete(entry.id) { tally.replaced += 1 }
+        try db.change(
+            """
+            INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
+                .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
+                .integer(entry.storedAt), .integer(entry.accessedAt),
+            ])
+        tally.add(entries: 1, bytes: index.allocated(entry.bytes), of: entry.id.kind)
+    }
+
+    /// An entry was removed; false if it had no row.
+    @discardableResult
+    mutating func delete(_ id: EntryID) throws -> Bool {
+        let earlier = try db.integer(
+            "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
+            [.low(id.key), .high(id.key), .kind(id)])
+        if let earlier { tally.add(entries: -1, bytes: -index.allocated(earlier), of: id.kind) }
+        return earlier != nil
+    }
+
+    /// An entry was served at this time.
+    func recordAccess(_ id: EntryID, at time: Int64) throws {
+        try db.change(
+            "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?",
+            [
+                .integer(time), .low(id.key), .high(id.key), .kind(id),
+                .integer(time - index.accessPrecision),
+            ])
+    }
+
+    /// Everything was removed, except tags if they are kept.
+    mutating func deleteEverything(keepingTags: Bool) throws {
+        try db.execute("DELETE FROM entry; DELETE FROM source")
+        if !keepingTags { try db.execute("DELETE FROM tag; UPDATE state SET lacksLinks = 0") }
+        changesState = true
+    }
+
+    // MARK: - Source records
+
+    /// Stores a record in place of an earlier one, as of this time; an equal one stays.
+    mutating func save(_ record: SourceRecord, at time: Int64) throws {
+        guard try index.record(for: record.key, db) != record else {
+            try db.change(
+                "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?",
+                [.integer(time), .low(record.key), .high(record.key)])
+            return
+        }
+        let outdatesFiles = try deleteRecord(record.key) || hasEntries(olderThan: record)
+        if outdatesFiles { index.outdated.insert(record.key) }
+        try db.change(
+            """
+            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .high(record.key), .low(record.key), .text(record.keyText),
+                .blob(StoredRecord(record, generation: index.generation).encoded()), .integer(time),
+                .flag(outdatesFiles),
+            ])
+        tally.records += 1
+    }
+
+    /// Whether files may contain an earlier record of the source.
+    private func hasEntries(olderThan record: SourceRecord) throws -> Bool {
+        let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
+        return try db.integer(
+            sql, [.low(record.key), .high(record.key), .integer(record.responseTime.seconds)]) != nil
+    }
+
+    /// Deletes a source's row; false if there is none.
+    @discardableResult
+    mutating func deleteRecord(_ key: CacheKey) throws -> Bool {
+        let count = try db.change("DELETE FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)])
+        tally.records -= count
+        return count > 0
+    }
+
+    // MARK: - Tags
+
+    /// A tag is linked to a result, seen at this time.
+    func link(_ link: TagLink, at time: Int64) throws {
+        try db.change(
+            """
+            INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(link.tag), .high(link.result), .low(link.result), .high(link.source),
+                .low(link.source), .integer(time),
+            ])
+    }
+
+    /// A tag is no longer linked to a result.
+    func unlink(_ link: TagLink) throws {
+        try db.change(
+            "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?",
+            [.text(link.tag), .low(link.result), .high(link.result)])
+    }
+}
