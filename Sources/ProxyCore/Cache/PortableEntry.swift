@@ -51,14 +51,14 @@ package struct PortableEntry: Sendable {
 
 /// A source's record in the form in which machines exchange it. Pure.
 ///
-/// Integers least significant byte first: "imgsourc", CRC32C of what follows (4), length of the record (4), length of the key's
+/// Integers least significant byte first: "imgsour2", CRC32C of what follows (4), length of the record (4), length of the key's
 /// text (4), key (16), the record as `StoredRecord` encodes it, the key's text.
 package struct PortableRecord: Sendable {
     /// The record. Its times are those of the machine that encoded it.
     package let record: SourceRecord
 
-    /// "imgsourc", as it is read.
-    private static let magicNumber: UInt64 = 0x6372_756F_7367_6D69
+    /// "imgsour2", as it is read.
+    private static let magicNumber: UInt64 = 0x3272_756F_7367_6D69
     private static let fixedLength = 36
     /// The maximum number of bytes.
     package static let maxBytes = 256 << 10
