@@ -149,7 +149,7 @@ struct CacheHandler: Sendable {
 
     /// How much the tiers hold, and how much they may.
     private func contents() -> JSONValue {
-        let (memory, disk, limit) = pipeline.contents
+        let (memory, disk) = pipeline.contents
         return [
             "memory": [
                 "entries": .integer(memory.entries), "bytes": .integer(memory.bytes),
@@ -157,9 +157,9 @@ struct CacheHandler: Sendable {
                 "misses": .integer(memory.misses),
             ],
             "disk": [
-                "on": .bool(limit != nil), "counted": .bool(disk.isComplete),
+                "on": .bool(disk.isOn), "counted": .bool(disk.isComplete),
                 "entries": .integer(disk.tally.entries), "bytes": .integer(Int(disk.tally.bytes)),
-                "limit": limit.map { .integer($0.bytes) } ?? .null,
+                "limit": disk.isOn ? .integer(disk.maxBytes) : .null,
                 "hits": .integer(disk.hits.values.reduce(0, +)),
                 "misses": .integer(disk.misses.values.reduce(0, +)),
                 "kinds": .object(

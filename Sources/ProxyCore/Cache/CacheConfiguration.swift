@@ -241,7 +241,7 @@ extension DiskCacheConfiguration {
             Setting(
                 "maxAccessTimes", \.maxAccessTimes, in: 1...100_000_000,
                 """
-                Most entries whose access time waits to be written; more are dropped.
+                Most entries whose access time waits for the next sweep, which writes it; more are dropped.
                 """)
             Setting(
                 "accessPrecision", \.accessPrecision, in: .zero...(.days(365)),

@@ -38,11 +38,7 @@ package struct PortableEntry: Sendable {
     ///
     /// Nil unless all of it holds: another machine may have altered or confused it.
     package init?(_ bytes: [UInt8]) {
-        guard let offset = DiskEntry.bodyOffset(inFixedPart: bytes[...]), offset <= bytes.count,
-            let entry = DiskEntry(header: bytes[..<offset]), entry.fileLength == Int64(bytes.count)
-        else { return nil }
-        let body = Array(bytes[offset...])
-        guard Checksum.crc32c(body) == entry.bodyChecksum,
+        guard let (entry, body) = DiskEntry.parse(file: bytes),
             entry.description.kind == .intermediate || ContentHash(of: body) == entry.description.contentHash
         else { return nil }
         (description, self.body, checksum) = (entry.description, body, entry.bodyChecksum)

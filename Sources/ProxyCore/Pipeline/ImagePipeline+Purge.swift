@@ -103,9 +103,8 @@ extension ImagePipeline {
     private static let verifiedAtOnce = ByteCount.mebibytes(64)
 
     /// What the tiers hold, and may hold.
-    package var contents: (memory: MemoryCache.Statistics, disk: DiskCache.Statistics, diskLimit: ByteCount?)
-    {
-        (tiers.memory.statistics, tiers.disk.statistics, tiers.disk.limit)
+    package var contents: (memory: MemoryCache.Statistics, disk: DiskCache.Statistics) {
+        (tiers.memory.statistics, tiers.disk.statistics)
     }
 
     /// The number of failures that are remembered.

@@ -71,22 +71,7 @@ struct DiskCacheCrashTests {
         #expect(folder.entryFiles.isEmpty)
     }
 
-    @Test(
-        "Killed between link and rename of a replacement: the older entry is found, and no file is left over")
-    func linkedAsReplacement() async throws {
-        try await prepare(["a"])
-        try leaveAsKilled(folder)
-        try folder.write(entryBytes("a", newer), to: file("a") + ".new")
-
-        let disk = try openDisk(folder, clock)
-        #expect(await disk.isLoaded())
-
-        #expect(try await lookUp(disk, "a") == body)
-        #expect(folder.entryFiles == [file("a")])
-        await disk.close()
-    }
-
-    @Test("Killed between rename and index: the newer entry is found, and counted once")
+    @Test("Killed between the link of a replacement and index: the newer entry is found, and counted once")
     func renamed() async throws {
         try await prepare(["a"])
         try leaveAsKilled(folder)

@@ -112,15 +112,14 @@ struct MemoryShareTests {
     func boundsBuffer() {
         let buffer = WriteBuffer(maxBytes: 100_000)
         let body = bytes(30_000)
-        func insert(_ name: String) -> WriteBuffer.Ticket? {
-            buffer.insert(
-                PendingWrite(description: describe(name, body: body), body: body, checksum: 0, record: nil),
-                nil)
+        let writes = ["a", "b", "c"].map { name in
+            PendingWrite(describe(name, body: body), body: body, checksum: 0, record: nil, token: nil)
         }
-        let tickets = ["a", "b", "c"].map { insert($0) }
+        let another = PendingWrite(
+            describe("d", body: body), body: body, checksum: 0, record: nil, token: nil)
 
-        #expect(tickets.allSatisfy { $0 != nil } && insert("d") == nil)
-        for ticket in tickets.compactMap({ $0 }) { buffer.remove(ticket) }
-        #expect(insert("d") != nil)
+        #expect(writes.allSatisfy { buffer.insert($0) } && !buffer.insert(another))
+        for write in writes { buffer.remove(write) }
+        #expect(buffer.insert(another))
     }
 }

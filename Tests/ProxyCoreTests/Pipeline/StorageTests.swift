@@ -119,7 +119,7 @@ struct StorageTests {
                 guard case .file(let file, _, _) = try await Self.stored(request, on: disk)?.body else {
                     return nil
                 }
-                return try file.status().identity
+                return try file.identity()
             }
             let before = try #require(try await identity())
 
@@ -218,7 +218,7 @@ struct StorageTests {
         let request = try fixture.request("/a.jpg", Self.resize)
         _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
         fixture.forgetMemory()
-        tiers.disk.records.removeAll()
+        tiers.disk.parts.records.removeAll()
         // Until all records are known, the file's own is not believed.
         while !tiers.disk.statistics.isComplete { await Task.yield() }
 

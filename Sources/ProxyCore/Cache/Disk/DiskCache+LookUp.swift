@@ -49,8 +49,6 @@ extension DiskCache {
     /// A file shorter than this is read at once, header and body, and answered from the copy: sendfile(2)
     /// costs more.
     private static let copiedLength: Int64 = 16 << 10
-    /// The size of the first read, before the file's length is known: a shorter file needs no other call.
-    private static let firstRead = 4 << 10
 
     /// Hot path: whether the tier may contain the entry; "no" is certain, and costs no system call.
     package func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
@@ -104,14 +102,18 @@ extension DiskCache {
         return try await onReader { () throws(DiskCacheError) in try self.find(key, kind, keyText, mode) }
     }
 
-    /// Runs a read on a reader's thread, and counts a failure.
+    /// Runs a read, or a part of a store, on a reader's thread, and counts a failure.
     func onReader<Value: Sendable>(
-        _ read: @escaping @Sendable () throws(DiskCacheError) -> Value
+        isStore: Bool = false, _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
         do {
-            return try await readers.run(read)
+            return try await readers.run(work)
         } catch {
-            if error != .overloaded { parts.counters.update { $0.readErrors += 1 } }
+            if isStore {
+                failed(with: error)
+            } else if error != .overloaded {
+                parts.counters.update { $0.readErrors += 1 }
+            }
             throw error
         }
     }
@@ -161,37 +163,33 @@ extension DiskCache {
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
         var beginning: [UInt8]?
         if !mode.asFile {
-            let bytes = try file.read(Self.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
-            if bytes.count < Self.firstRead { return copy(bytes, keyText) }
+            // A file that is shorter needs no other call.
+            let bytes = try file.read(EntryFile.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
+            if bytes.count < EntryFile.firstRead { return copied(bytes, keyText) }
             beginning = bytes
         }
         let opened = try EntryFile(file)
-        if !mode.asFile, opened.status.size < Self.copiedLength {
-            let length = max(0, Int(opened.status.size))
-            return copy(try file.read(length, at: 0, fromMemory: mode.fromMemory), keyText)
+        if !mode.asFile, opened.identity.size < Self.copiedLength {
+            let length = max(0, Int(opened.identity.size))
+            return copied(try file.read(length, at: 0, fromMemory: mode.fromMemory), keyText)
         }
         guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
             try isSound(entry, opened, fromMemory: mode.fromMemory)
         else { return nil }
         let body = StoredBody.file(file, offset: entry.bodyOffset, length: entry.bodyLength)
-        return (entry, body, opened.status.identity)
+        return (entry, body, opened.identity)
     }
 
-    private func copy(
+    private func copied(
         _ file: [UInt8], _ keyText: String
     ) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
-        guard let offset = DiskEntry.bodyOffset(inFixedPart: file[...]), offset <= file.count,
-            let entry = DiskEntry(header: file[..<offset], expecting: keyText),
-            entry.fileLength == file.count
-        else { return nil }
-        let body = Array(file[offset...])
-        return Checksum.crc32c(body) == entry.bodyChecksum ? (entry, .bytes(body), nil) : nil
+        DiskEntry.parse(file: file, expecting: keyText).map { ($0.entry, .bytes($0.body), nil) }
     }
 
     private func isSound(
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
     ) throws(DiskCacheError) -> Bool {
-        if parts.verified.contains(file.status.identity) {
+        if parts.verified.contains(file.identity) {
             if fromMemory { try file.expectInMemory(entry) }
             return true
         }
@@ -199,7 +197,7 @@ extension DiskCache {
         guard !fromMemory || entry.bodyLength <= limit else { throw .wouldBlock }
         let checksum = try file.checksum(entry.bodyOffset..<entry.fileLength, fromMemory: fromMemory)
         guard checksum == entry.bodyChecksum else { return false }
-        parts.verified.insert(file.status.identity)
+        parts.verified.insert(file.identity)
         return true
     }
 
@@ -209,7 +207,7 @@ extension DiskCache {
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
     ) -> SourceRecord? {
         let record =
-            records.record(for: entry.sourceKey)
+            parts.records.record(for: entry.sourceKey)
             ?? (parts.index.outdated.mayContain(entry.sourceKey) ? nil : own())
         return record?.contentHash == entry.sourceHash ? record : nil
     }
@@ -240,7 +238,7 @@ extension DiskCache {
             parts.counters.update { $0.corrupt += 1 }
             other.entries.remove(id)
         } else {
-            discard(id, try file.status().identity)
+            discard(id, try file.identity())
         }
     }
 

@@ -6,21 +6,21 @@ package import Primitives
 
 extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordChanges: UInt64 { records.changes }
+    package var recordChanges: UInt64 { parts.records.changes }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
-    package func recentRecord(for key: CacheKey) -> SourceRecord? { records.record(for: key) }
+    package func recentRecord(for key: CacheKey) -> SourceRecord? { parts.records.record(for: key) }
 
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
-        if let record = records.record(for: key) { return record }
+        if let record = parts.records.record(for: key) { return record }
         guard !parts.isOff else { return nil }
-        let changes = records.changes
+        let changes = parts.records.changes
         do {
             let record = try await onReader { () throws(DiskCacheError) in
                 try self.parts.index.record(for: key)
             }
-            if let record { records.keep(record, readAt: changes) }
+            if let record { parts.records.keep(record, readAt: changes) }
             return record
         } catch {
             if case .brokenIndex = error { failed(with: error) }
@@ -34,7 +34,7 @@ extension DiskCache {
     package func save(
         _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
-        guard records.save(record, token) else { throw .purged }
+        guard parts.records.save(record, token) else { throw .purged }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.save(record, token, &batch)
         }

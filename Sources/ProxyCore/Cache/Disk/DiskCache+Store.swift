@@ -58,7 +58,7 @@ extension DiskCache {
         }
         let saved = savesRecord ? record : nil
         try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await onStoringReader { () throws(DiskCacheError) in
+            let entry = try await onReader(isStore: true) { () throws(DiskCacheError) in
                 try self.parts.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
@@ -84,10 +84,11 @@ extension DiskCache {
         token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         let write = PendingWrite(
-            description: description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record)
+            description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record, token: token
+        )
         try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
-                try writer.store(write, durable: durable, savesRecord: savesRecord, token, &batch)
+                try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
                 return 1
             }
         }
@@ -100,19 +101,7 @@ extension DiskCache {
     ) async throws(DiskCacheError) {
         guard fits(byteCount) else { throw .tooLarge }
         try await store()
-        if let saved, !records.save(saved, token) { throw .purged }
-    }
-
-    /// Runs a part of a store on a reader's thread, and counts a failure, as the writer does with its part.
-    private func onStoringReader<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
-    ) async throws(DiskCacheError) -> Value {
-        do {
-            return try await readers.run(work)
-        } catch {
-            failed(with: error)
-            throw error
-        }
+        if let saved, !parts.records.save(saved, token) { throw .purged }
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
@@ -126,35 +115,35 @@ extension DiskCache {
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         token: PurgeToken? = nil
     ) -> Bool {
-        guard !parts.isOff, fits(body.count), records.save(record, token) else { return false }
+        guard !parts.isOff, fits(body.count), parts.records.save(record, token) else { return false }
         let write = PendingWrite(
-            description: description, body: body, checksum: checksum, record: record)
-        guard let ticket = buffer.insert(write, token) else {
+            description, body: body, checksum: checksum, record: record, token: token)
+        guard buffer.insert(write) else {
             failed(with: .overloaded)
             return false
         }
         let work: WriteJob.Work = { (writer, batch) throws(DiskCacheError) in
-            try writer.store(write, durable: false, savesRecord: true, token, &batch)
+            try writer.store(write, durable: false, savesRecord: true, &batch)
             return 1
         }
         let job = WriteJob(
             work: work,
             completion: { [buffer, weak self] result in
-                buffer.remove(ticket)
+                buffer.remove(write)
                 guard case .failure(let error) = result, let self else { return }
                 if error != .purged { saveSoon(record, token) }
             }, isDeferred: true)
         guard let refusal = writer.submit(job) else { return true }
-        buffer.remove(ticket)
+        buffer.remove(write)
         failed(with: refusal)
         return false
     }
 
     /// Saves the record of a body that could not be stored.
     private func saveSoon(_ record: SourceRecord, _ token: PurgeToken?) {
-        writer.enqueue { [records] (writer, batch) throws(DiskCacheError) in
+        writer.enqueue { [parts] (writer, batch) throws(DiskCacheError) in
             // A newer record was queued after it became known: that one stays.
-            guard records.record(for: record.key) == record else { return 0 }
+            guard parts.records.record(for: record.key) == record else { return 0 }
             return try writer.save(record, token, &batch)
         }
     }
@@ -183,7 +172,7 @@ extension DiskCache {
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
     package func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
-        let found = try await onStoringReader { () throws(DiskCacheError) -> DiskHit? in
+        let found = try await onReader(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
             guard let hit = try self.find(key, kind, text, .whole),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body

@@ -52,21 +52,6 @@ extension DiskCache {
         return (rows.last?.row, entries)
     }
 
-    private func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
-        guard !sources.isEmpty else { return 0 }
-        for source in sources { records.remove(source) }
-        // Again, as for one source.
-        defer { for source in sources { records.remove(source) } }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            var count = 0
-            for source in sources { count += try writer.removeSource(source, &batch) }
-            return count
-        }
-    }
-
-    /// The bound in bytes; nil while the tier is off.
-    package var limit: ByteCount? { parts.isOff ? nil : parts.bounds.withLock(\.maxBytes) }
-
     // MARK: - Verification
 
     /// What a piece of a verification has found.
@@ -117,13 +102,13 @@ extension DiskCache {
         }
         let opened = try EntryFile(file)
         piece.entries += 1
-        piece.bytes += opened.status.size
+        piece.bytes += opened.identity.size
         if let entry = try opened.header(), entry.id == id,
             try opened.checksum(entry.bodyOffset..<entry.fileLength, fromMemory: false) == entry.bodyChecksum
         {
             return
         }
         piece.damaged += 1
-        discard(id, opened.status.identity)
+        discard(id, opened.identity)
     }
 }

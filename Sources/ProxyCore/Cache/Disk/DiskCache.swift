@@ -19,7 +19,6 @@ package final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
     let readers: IOQueue<DiskCacheError>
-    let records: RecordMemory
     let buffer: WriteBuffer
     /// Read-only folders, in the order in which they are searched.
     let readOnlyFolders: [ReadOnlyFolder]
@@ -48,16 +47,13 @@ package final class DiskCache: Sendable {
         readOnlyFolders = folders
         let limits = configuration.limits
         parts = try DiskParts(
-            directory: directory, configuration: configuration, lockTimeout: lockTimeout, clock: clock,
-            report: report)
+            directory: directory, configuration: configuration, lockTimeout: lockTimeout,
+            recordShare: recordShare, clock: clock, report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts, pause: pause)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
-        records = RecordMemory(
-            limit: limits.maxRecordsInMemory, share: recordShare)
-        whenUnlinked { _, _ in }
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
     }
 
@@ -72,8 +68,7 @@ package final class DiskCache: Sendable {
         await writer.close()
     }
 
-    /// Waits for the writer's thread to answer; returns at once while the index is being opened, and after
-    /// `close`.
+    /// Waits for the writer's thread to answer.
     package func ping() async {
         await writer.ping()
     }
@@ -110,14 +105,7 @@ package final class DiskCache: Sendable {
     /// Calls one observer with links that are removed for lack of space; on the writer's thread, before their
     /// results are removed and their sources marked stale, and again after that.
     package func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
-        parts.observers.withLock {
-            $0.unlinked = { [records] links, isDone in
-                // Twice: (1) removed, (2) a reader reads the earlier row and stores it here, (3) the row is
-                // marked.
-                for source in Set(links.map(\.source)) { records.remove(source) }
-                observer(links, isDone)
-            }
-        }
+        parts.observers.withLock { $0.unlinked = observer }
     }
 
     /// Counts bytes that could not be written into a staged file.
@@ -143,16 +131,22 @@ package final class DiskCache: Sendable {
         return count > 0
     }
 
-    /// Removes the original, all results and the record of a source.
+    /// Removes the originals, all results and the records of sources.
     /// - Returns: how many entries were removed.
     @discardableResult
-    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
-        records.remove(source)
-        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
-        defer { records.remove(source) }
+    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
+        guard !sources.isEmpty else { return 0 }
         return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeSource(source, &batch)
+            var count = 0
+            for source in sources { count += try writer.removeSource(source, &batch) }
+            return count
         }
+    }
+
+    /// The same for one source.
+    @discardableResult
+    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
+        try await removeAll(ofSources: [source])
     }
 
     /// Removes everything, source records included.
@@ -160,9 +154,7 @@ package final class DiskCache: Sendable {
     /// - Returns: how many entries were removed.
     @discardableResult
     package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
-        records.removeAll()
-        defer { records.removeAll() }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.removeAll(keepingTags: keepingTags, &batch)
         }
     }
@@ -172,6 +164,7 @@ package final class DiskCache: Sendable {
         var all = parts.counters.all
         all.overheadBytes = parts.overheadBytes
         all.maxBytes = parts.bounds.withLock { $0.maxBytes.bytes }
+        all.isOn = !parts.isOff
         (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
         return all
     }

@@ -49,6 +49,8 @@ extension DiskCache {
         package var overheadBytes: Int64 = 0
         /// The maximum of the entries' bytes and these together: `cache.disk.maxBytes`.
         package var maxBytes = 0
+        /// Whether the tier stores and finds anything: it does not while it has no writable folder.
+        package var isOn = true
         /// Whether all that was on disk at the start has been counted.
         package var isComplete = false
         /// Whether the folder is or was scanned, because the index might not know all files at the start.

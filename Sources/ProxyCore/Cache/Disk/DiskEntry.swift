@@ -105,6 +105,18 @@ struct DiskEntry: Equatable {
         self = entry
     }
 
+    /// Parses a whole file; nil unless the checksums of header and body are right.
+    static func parse(
+        file bytes: [UInt8], expecting keyText: String? = nil
+    ) -> (entry: DiskEntry, body: [UInt8])? {
+        guard let offset = bodyOffset(inFixedPart: bytes[...]), offset <= bytes.count,
+            let entry = DiskEntry(header: bytes[..<offset], expecting: keyText),
+            entry.fileLength == Int64(bytes.count)
+        else { return nil }
+        let body = Array(bytes[offset...])
+        return Checksum.crc32c(body) == entry.bodyChecksum ? (entry, body) : nil
+    }
+
     /// Of all bytes before the body, its own four as 0.
     private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
         unsafe bytes.withUnsafeBytes { all in

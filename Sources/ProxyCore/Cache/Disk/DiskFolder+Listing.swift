@@ -58,13 +58,11 @@ extension DiskFolder {
         throw DiskCacheError("unlinkat \(path)", code: errno)
     }
 
-    /// How many bytes of the disk the folders of entries take, and all files that are not entries, except
-    /// `omitted`.
+    /// How many bytes of the disk the folders of entries take, and all files that are not entries.
     ///
     /// One fstatat(2) for each, some thousand.
-    func overheadBytes(without omitted: Set<String>) throws(DiskCacheError) -> Int64 {
-        let own = try names(in: ".").filter { !omitted.contains($0) }
-        return (own + Shard.all.map(\.path)).reduce(allocatedBytes(".")) { $0 + allocatedBytes($1) }
+    func overheadBytes() throws(DiskCacheError) -> Int64 {
+        (try names(in: ".") + Shard.all.map(\.path)).reduce(allocatedBytes(".")) { $0 + allocatedBytes($1) }
     }
 
     // MARK: - Removing everything

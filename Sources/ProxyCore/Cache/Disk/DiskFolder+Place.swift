@@ -57,7 +57,7 @@ extension DiskFolder {
             throw DiskCacheError("open \(name)", code: code)
         }
         let file = OwnedDescriptor(owning: descriptor)
-        return try file.status().size >= 0 ? file : nil
+        return try file.identity().size >= 0 ? file : nil
     }
 
     // MARK: - A folder that was replaced

@@ -11,14 +11,6 @@ import Glibc
 /// staging, and the index in it, use its path. Blocking; safe from any thread, but only one thread may link
 /// and unlink.
 final class DiskFolder: Sendable {
-    /// The relevant members of a file's inode.
-    struct Status {
-        /// The size in bytes; below 0 for anything but a file.
-        let size: Int64
-        /// Changes with every change of the file.
-        let identity: VerifiedFiles.Identity
-    }
-
     /// The folder's path.
     let path: String
     /// The folder itself.
@@ -33,33 +25,20 @@ final class DiskFolder: Sendable {
     /// - Parameter creates: whether it is created, readable by its owner alone, if it does not exist.
     init(path: String, creates: Bool = true) throws(DiskCacheError) {
         self.path = path
-        let refusal = creates ? try Self.create(path) : nil
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else {
-            let code = errno
-            let error = DiskCacheError("open \(path)", code: code)
-            throw code == ENOENT ? refusal ?? error : error
-        }
-        root = OwnedDescriptor(owning: descriptor)
-    }
-
-    /// - Returns: why the first folder that can't be created is refused; the error, if the last one is missing.
-    private static func create(_ path: String) throws(DiskCacheError) -> DiskCacheError? {
         var refusal: DiskCacheError?
         var partial = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
+        for part in creates ? path.split(separator: "/") : [] {
             partial += part + "/"
-            guard unsafe mkdir(partial, privateMode) < 0, errno != EEXIST else { continue }
-            // A folder above may be one that is not writable; what counts is whether the tier's folder
-            // exists.
-            let code = errno
-            let error = DiskCacheError("mkdir \(partial)", code: code)
-            guard [EACCES, EROFS, EPERM].contains(code) || code == ENOENT && refusal != nil else {
-                throw error
-            }
-            refusal = refusal ?? error
+            // A folder above may be one that is not writable; what counts is whether the tier's folder exists.
+            guard unsafe mkdir(partial, Self.privateMode) < 0, errno != EEXIST else { continue }
+            refusal = refusal ?? DiskCacheError("mkdir \(partial)", code: errno)
         }
-        return refusal
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else {
+            let error = DiskCacheError("open \(path)", code: errno)
+            throw refusal ?? error
+        }
+        root = OwnedDescriptor(owning: descriptor)
     }
 
     // MARK: - Reading
@@ -91,14 +70,14 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// The status of an entry's file; nil if there is no file.
-    func status(of id: EntryID) throws(DiskCacheError) -> Status? {
+    /// The identity of an entry's file; nil if there is none.
+    func identity(of id: EntryID) throws(DiskCacheError) -> VerifiedFiles.Identity? {
         var status = stat()
         let code = unsafe EntryPath.with(id) { path in
             unsafe fstatat(root.raw, path, &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
         }
         switch code {
-        case 0: return Status(status)
+        case 0: return VerifiedFiles.Identity(status)
         case ENOENT, ENOTDIR: return nil
         default: throw DiskCacheError("fstatat", code: code)
         }
@@ -109,13 +88,9 @@ final class DiskFolder: Sendable {
     /// The size of the file system's blocks in bytes: a file takes a multiple of it.
     var blockSize: Int64 {
         var facts = statvfs()
-        guard unsafe fstatvfs(root.raw, &facts) == 0 else { return Self.usualBlockSize }
-        return min(max(Int64(facts.f_frsize), Self.smallestBlockSize), Self.largestBlockSize)
+        return unsafe fstatvfs(root.raw, &facts) == 0 && facts.f_frsize > 0 ? Int64(facts.f_frsize) : 4_096
     }
 
-    private static let usualBlockSize: Int64 = 4_096
-    private static let smallestBlockSize: Int64 = 512
-    private static let largestBlockSize: Int64 = 1 << 20
     /// The unit of `st_blocks`, in bytes (stat(3type)).
     private static let statBlockSize: Int64 = 512
 
@@ -143,49 +118,20 @@ final class DiskFolder: Sendable {
         return OwnedDescriptor(owning: descriptor, countedBy: files)
     }
 
-    /// Names a staged file as an entry's, atomically and in place of an earlier one.
+    /// Names a staged file as an entry's, in place of an earlier one.
     ///
-    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`;
-    /// a process that is killed in between leaves that behind, and the next start removes it.
+    /// linkat(2) replaces nothing, so an earlier file is removed before: in between, and if the process is killed
+    /// there, the entry is a miss.
     func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) {
         var code = linkCode(file, id)
-        if code == ENOENT {
-            try createShard(of: id)
-            code = linkCode(file, id)
-        }
-        switch code {
-        case 0: return
-        case EEXIST: try replace(id, with: file)
-        default: throw DiskCacheError("linkat", code: code)
-        }
-    }
-
-    private func linkCode(
-        _ file: OwnedDescriptor, _ id: EntryID, as depth: EntryPath.Depth = .file
-    ) -> Int32 {
-        unsafe EntryPath.with(id, upTo: depth) {
-            unsafe linux_link_unnamed(file.raw, root.raw, $0) == 0 ? 0 : errno
-        }
-    }
-
-    private func replace(_ id: EntryID, with file: OwnedDescriptor) throws(DiskCacheError) {
-        try unlink(id, .newFile)
-        let code = linkCode(file, id, as: .newFile)
+        if code == ENOENT { try createShard(of: id) }
+        if code == EEXIST { try unlink(id) }
+        if code == ENOENT || code == EEXIST { code = linkCode(file, id) }
         guard code == 0 else { throw DiskCacheError("linkat", code: code) }
-        var renamed = renameNew(id)
-        if renamed == EISDIR {
-            try unlink(id)
-            renamed = renameNew(id)
-        }
-        guard renamed == 0 else { throw DiskCacheError("renameat", code: renamed) }
     }
 
-    private func renameNew(_ id: EntryID) -> Int32 {
-        unsafe EntryPath.with(id, upTo: .newFile) { from in
-            unsafe EntryPath.with(id) { to in
-                unsafe renameat(root.raw, from, root.raw, to) == 0 ? 0 : errno
-            }
-        }
+    private func linkCode(_ file: OwnedDescriptor, _ id: EntryID) -> Int32 {
+        unsafe EntryPath.with(id) { unsafe linux_link_unnamed(file.raw, root.raw, $0) == 0 ? 0 : errno }
     }
 
     private func createShard(of id: EntryID) throws(DiskCacheError) {
@@ -199,15 +145,13 @@ final class DiskFolder: Sendable {
 
     /// Removes an entry's file; false if there is none.
     @discardableResult
-    func unlink(_ id: EntryID, _ depth: EntryPath.Depth = .file) throws(DiskCacheError) -> Bool {
-        let code = unsafe EntryPath.with(id, upTo: depth) {
-            unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno
-        }
+    func unlink(_ id: EntryID) throws(DiskCacheError) -> Bool {
+        let code = unsafe EntryPath.with(id) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
         switch code {
         case 0: return true
         case ENOENT, ENOTDIR: return false
         case EISDIR:
-            let code = unsafe EntryPath.with(id, upTo: depth) { unsafe removeStrangeFolder($0) }
+            let code = unsafe EntryPath.with(id) { unsafe removeStrangeFolder($0) }
             guard code == 0 else { throw DiskCacheError("rmdir", code: code) }
             return true
         default: throw DiskCacheError("unlinkat", code: code)
@@ -234,19 +178,12 @@ final class DiskFolder: Sendable {
     }
 }
 
-extension DiskFolder.Status {
-    fileprivate init(_ status: stat) {
-        size = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : -1
-        identity = VerifiedFiles.Identity(status)
-    }
-}
-
 extension OwnedDescriptor {
-    /// What the inode of this file says.
-    func status() throws(DiskCacheError) -> DiskFolder.Status {
+    /// The identity of this file.
+    func identity() throws(DiskCacheError) -> VerifiedFiles.Identity {
         var status = stat()
         guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
-        return DiskFolder.Status(status)
+        return VerifiedFiles.Identity(status)
     }
 
     /// Makes this descriptor refer to another open file, atomically; the earlier one is closed.
@@ -261,7 +198,7 @@ extension VerifiedFiles.Identity {
     fileprivate init(_ status: stat) {
         inode = UInt64(status.st_ino)
         changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
-        size = Int64(status.st_size)
+        size = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : -1
     }
 
     /// Hot path: the status of an open file; nil if the file has no name any more, or fstat(2) fails.

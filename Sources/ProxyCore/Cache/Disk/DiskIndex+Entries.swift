@@ -43,22 +43,17 @@ extension DiskIndex {
 
     // MARK: - Entries
 
-    /// Reads every entry as of one moment, and how many records there are then.
-    ///
-    /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
-    func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
+    /// Reads every entry as of the moment of `open`, and returns how many records there were.
+    func load(each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
         // Pages that were read once are not needed again.
         defer { loader.close() }
         return try loader.use { db in
-            try db.execute("BEGIN")
-            let records = try db.integer("SELECT COUNT(*) FROM source") ?? 0
-            begun()
             try loadOutdated(db)
             try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
                 let entry = try IndexEntry(row)
                 each(entry.id, entry.bytes)
             }
-            return Int(records)
+            return Int(try db.integer("SELECT COUNT(*) FROM source") ?? 0)
         }
     }
 
@@ -86,7 +81,9 @@ extension DiskIndex {
         _ condition: String, _ arguments: [SQLiteValue]
     ) throws(DiskCacheError) -> [IndexEntry] {
         try reader.use { db in
-            try db.rows("SELECT \(IndexEntry.columns) FROM entry \(condition)", arguments) { try IndexEntry($0) }
+            try db.rows("SELECT \(IndexEntry.columns) FROM entry \(condition)", arguments) {
+                try IndexEntry($0)
+            }
         }
     }
 

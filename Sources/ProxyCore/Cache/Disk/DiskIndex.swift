@@ -80,6 +80,8 @@ final class DiskIndex: Sendable {
             return isEmpty
         }
         for connection in [reader, loader] { connection.open(try connect(canWrite: false)) }
+        // Later changes are not seen.
+        try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
         state.withLock { state in
             state.blockSize = blockSize
             if isNew { state.isNew = true }
@@ -202,7 +204,8 @@ final class DiskIndex: Sendable {
     func readState() throws(DiskCacheError) {
         let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
         let row = try writer.use { db in
-            try db.rows("SELECT \(columns) FROM state") { row in try (0..<4).map { try row.number(at: $0) } }.first
+            try db.rows("SELECT \(columns) FROM state") { row in try (0..<4).map { try row.number(at: $0) } }
+                .first
         }
         guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
             let trusted = UInt32(exactly: row[1]), trusted <= generation

@@ -24,6 +24,8 @@ final class DiskParts: Sendable {
     let onEvent: @Sendable (DiskEvent) -> Void
     let accesses: AccessTimes
     let tags = KnownTags()
+    /// The source records used last.
+    let records: RecordMemory
     /// The files that clients are or will be answered from.
     let bodies = BodyFiles()
     let verified: VerifiedFiles
@@ -40,9 +42,7 @@ final class DiskParts: Sendable {
         var unlinked: @Sendable ([TagLink], _ isDone: Bool) -> Void = { _, _ in }
     }
 
-    /// How many bytes of the disk the index takes with its log; and everything else except entries.
-    private let indexBytes = Atomic<Int64>(0)
-    private let otherBytes = Atomic<Int64>(0)
+    private let overhead = Atomic<Int64>(0)
     /// Why the tier is off and stores and finds nothing; nil while it works.
     private let reason = Mutex<DiskCacheError?>(nil)
     private let isSwitchedOff = Atomic(false)
@@ -53,12 +53,14 @@ final class DiskParts: Sendable {
     /// a read-only file system, the tier is off until that changes.
     init(
         directory: String, configuration: DiskCacheConfiguration, lockTimeout: TimeSpan,
+        recordShare: MemoryShare,
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
         bounds = Mutex(configuration)
         self.clock = clock
         onEvent = report
+        records = RecordMemory(limit: configuration.limits.maxRecordsInMemory, share: recordShare)
         accesses = AccessTimes(limit: configuration.limits.maxAccessTimes)
         verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
         index = DiskIndex(path: "\(directory)/\(DiskIndex.fileName)", configuration: configuration)
@@ -150,25 +152,17 @@ final class DiskParts: Sendable {
     // MARK: - Space
 
     /// How many bytes of the disk the tier takes in addition to its entries, as last measured.
-    var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
+    var overheadBytes: Int64 { overhead.load(ordering: .relaxed) }
 
     /// Most bytes of entries if everything may take `total`: always half.
     func entryBytes(of total: Int64) -> Int64 { max(total / 2, total - overheadBytes) }
 
-    /// Measures the index and its log: two fstatat(2).
-    func measureIndex() {
-        indexBytes.store(Self.indexFiles.reduce(0) { $0 + folder.allocatedBytes($1) }, ordering: .relaxed)
-    }
-
     /// Measures all that the tier takes in addition to its entries: some thousand fstatat(2).
     func measure() {
-        measureIndex()
         // Lost: why the folder can't be read; the last measurement counts until it can.
-        guard let bytes = try? folder.overheadBytes(without: Self.indexFiles) else { return }
-        otherBytes.store(bytes, ordering: .relaxed)
+        guard let bytes = try? folder.overheadBytes() else { return }
+        overhead.store(bytes, ordering: .relaxed)
     }
-
-    private static let indexFiles: Set<String> = [DiskIndex.fileName, DiskIndex.fileName + "-wal"]
 
     // MARK: - Files
 
@@ -204,10 +198,10 @@ final class DiskParts: Sendable {
     ) throws(DiskCacheError) -> IndexEntry {
         let end = staged.bodyOffset + Int64(byteCount)
         let body = try EntryFile(staged.file)
-        guard body.status.size >= end || byteCount == 0 else {
+        guard body.identity.size >= end || byteCount == 0 else {
             throw .invalid("the body is shorter than \(byteCount) bytes")
         }
-        if body.status.size != end, ftruncate(staged.file.raw, off_t(end)) != 0 {
+        if body.identity.size != end, ftruncate(staged.file.raw, off_t(end)) != 0 {
             throw DiskCacheError("ftruncate", code: errno)
         }
         var known = checksum
@@ -221,13 +215,14 @@ final class DiskParts: Sendable {
     }
 
     /// Writes a body that is in memory into a new file, header and all in one call.
-    func write(_ pending: PendingWrite, durable: Bool) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor)
-    {
+    func write(
+        _ pending: PendingWrite, _ record: SourceRecord?, durable: Bool
+    ) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor) {
         let description = pending.description
         let staged = try stage(kind: description.kind, keyText: description.keyText)
         let entry = DiskEntry(
             description: description, bodyLength: Int64(pending.body.count), bodyChecksum: pending.checksum,
-            record: stored(pending.record))
+            record: stored(record))
         try staged.file.write(entry.encoded(), pending.body)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)

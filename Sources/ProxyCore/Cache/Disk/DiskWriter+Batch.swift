@@ -39,7 +39,6 @@ extension DiskWriter {
         }
         commit(&batch)
         guard !parts.isOff else { return }
-        parts.measureIndex()
         if isOverSize { mustSweep = true }
     }
 
@@ -64,15 +63,13 @@ extension DiskWriter {
 
     /// Writes a body that is in memory into a file, and names that.
     func store(
-        _ write: PendingWrite, durable: Bool, savesRecord: Bool, _ token: PurgeToken?,
-        _ batch: inout WriteBatch
+        _ write: PendingWrite, durable: Bool, savesRecord: Bool, _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
-        guard token?.isValidForBody ?? true else { throw .purged }
-        var write = write
+        guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
-        if let token, !token.isValid { write.record = nil }
-        let (entry, file) = try parts.write(write, durable: durable)
-        try name(file, as: entry, durable: durable, record: savesRecord ? write.record : nil, &batch)
+        let record = write.latestRecord
+        let (entry, file) = try parts.write(write, record, durable: durable)
+        try name(file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
     }
 
     /// Saves a source's record.
@@ -93,7 +90,7 @@ extension DiskWriter {
         _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
         try parts.requireOn()
-        guard try parts.folder.status(of: entry.id)?.identity == identity else { return false }
+        guard try parts.folder.identity(of: entry.id) == identity else { return false }
         try parts.folder.syncNames(of: entry.id)
         batch.changes.append { try $0.put(entry) }
         batch.isDurable = true
@@ -134,12 +131,15 @@ extension DiskWriter {
     func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        guard !parts.isOff, try parts.folder.status(of: id)?.identity == identity else { return false }
+        guard !parts.isOff, try parts.folder.identity(of: id) == identity else { return false }
         return try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
     /// Removes every entry made from a source, and its record; returns how many entries.
     func removeSource(_ key: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
+        parts.records.remove(key)
+        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
+        defer { parts.records.remove(key) }
         guard !parts.isOff else { return 0 }
         commit(&batch)
         // While the folder is scanned, the index does not know all files.
@@ -165,6 +165,7 @@ extension DiskWriter {
             let links = parts.tags.links(of: tag)
             parts.tags.remove(links)
             found(links)
+            forgetRecords(of: links)
             return 0
         }
         commit(&batch)
@@ -190,6 +191,9 @@ extension DiskWriter {
         // Before everything else: a request from now on writes its links again, after this.
         parts.tags.remove(links)
         found(links)
+        forgetRecords(of: links)
+        // Again, as for a source.
+        defer { forgetRecords(of: links) }
         var count = 0
         for source in Set(links.map(\.source)) { count += try markStale(source, &batch) }
         for link in links {
@@ -201,6 +205,10 @@ extension DiskWriter {
         }
         try writeIndex(&batch, isRemoval: true)
         return count
+    }
+
+    private func forgetRecords(of links: [TagLink]) {
+        for source in Set(links.map(\.source)) { parts.records.remove(source) }
     }
 
     /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
@@ -219,6 +227,9 @@ extension DiskWriter {
 
     /// Removes everything; tags unless another tier has results that carry them.
     func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
+        parts.records.removeAll()
+        // Again, as for one source.
+        defer { parts.records.removeAll() }
         if !parts.isOff { commit(&batch) }
         if !keepingTags { parts.tags.removeAll() }
         guard !parts.isOff else { return 0 }

@@ -26,6 +26,7 @@ extension DiskWriter {
         if isElsewhere, try !attach() { return false }
         try parts.index.setAside(in: parts.folder)
         try parts.index.open(blockSize: parts.folder.blockSize)
+        parts.index.loader.close()
         // Memory still holds the results of the known tags.
         let links = parts.tags.all
         parts.tags.removeAll()

@@ -16,9 +16,8 @@ final class DiskWriter: @unchecked Sendable {
     /// Whether there may be files that the index does not know: it is new, or the last process did not end in
     /// order.
     let needsScan: Bool
-    private let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
+    private let queue = DispatchQueue(label: "disk cache writer")
     private let inbox: Mutex<WriteInbox>
-    private let hasBegun = Atomic(false)
     /// Waits for so many microseconds.
     private let pause: @Sendable (UInt32) -> Void
 
@@ -44,7 +43,6 @@ final class DiskWriter: @unchecked Sendable {
     /// The reading of the index at the start.
     enum Loading { case underway, done, failed }
 
-    /// Creates a writer that accepts jobs but runs none before `load`.
     init(parts: DiskParts, pause: @escaping @Sendable (UInt32) -> Void) {
         self.parts = parts
         self.pause = pause
@@ -54,15 +52,16 @@ final class DiskWriter: @unchecked Sendable {
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
-    /// Reads the whole index into memory, and starts to write; called once, on a thread that may block for
-    /// seconds.
+    /// Begins to write, and reads the whole index into memory, as it was when it was opened; blocks for seconds.
     ///
-    /// The writer starts as soon as the index's state is fixed, so that its changes are counted exactly once.
+    /// What is changed meanwhile is counted by the changes.
     func load() {
+        scheduleSweep()
+        wake()
         do {
             if !parts.isOff {
                 var tally = DiskTally()
-                tally.records = try parts.index.load(begun: begin) { id, bytes in
+                tally.records = try parts.index.load { id, bytes in
                     parts.entries.insert(id)
                     tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
                 }
@@ -84,14 +83,6 @@ final class DiskWriter: @unchecked Sendable {
                 wake()
             }
         }
-        begin()
-    }
-
-    private func begin() {
-        guard !hasBegun.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        queue.activate()
-        scheduleSweep()
-        wake()
     }
 
     // MARK: - From any thread
@@ -153,9 +144,8 @@ final class DiskWriter: @unchecked Sendable {
         }
     }
 
-    /// Waits for the writer's thread to answer, however many jobs wait; returns at once before it has started.
+    /// Waits for the writer's thread to answer, however many jobs wait.
     func ping() async {
-        guard hasBegun.load(ordering: .acquiring) else { return }
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 

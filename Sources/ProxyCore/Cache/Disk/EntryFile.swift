@@ -10,15 +10,15 @@ struct EntryFile {
     /// The file.
     let file: OwnedDescriptor
     /// What its inode says.
-    let status: DiskFolder.Status
+    let identity: VerifiedFiles.Identity
 
     init(_ file: OwnedDescriptor) throws(DiskCacheError) {
         self.file = file
-        status = try file.status()
+        identity = try file.identity()
     }
 
     /// The first read, in bytes: the whole header of nearly every entry.
-    private static let firstRead = 1_024
+    static let firstRead = 4 << 10
     /// How much of a body is read at once to check it, in bytes.
     private static let pieceLength = 256 << 10
 
@@ -31,16 +31,16 @@ struct EntryFile {
     func header(
         _ beginning: [UInt8]? = nil, expecting keyText: String? = nil, fromMemory: Bool = false
     ) throws(DiskCacheError) -> DiskEntry? {
-        guard status.size >= DiskEntry.fixedLength else { return nil }
-        let wanted = Int(min(status.size, Int64(Self.firstRead)))
+        guard identity.size >= DiskEntry.fixedLength else { return nil }
+        let wanted = Int(min(identity.size, Int64(Self.firstRead)))
         var bytes = beginning ?? []
         if beginning == nil { bytes = try file.read(wanted, at: 0, fromMemory: fromMemory) }
         guard bytes.count >= wanted, let offset = DiskEntry.bodyOffset(inFixedPart: bytes[...]),
-            Int64(offset) <= status.size
+            Int64(offset) <= identity.size
         else { return nil }
         if offset > bytes.count { bytes = try file.read(offset, at: 0, fromMemory: fromMemory) }
         guard let entry = DiskEntry(header: bytes.prefix(offset), expecting: keyText),
-            entry.fileLength == status.size
+            entry.fileLength == identity.size
         else { return nil }
         return entry
     }

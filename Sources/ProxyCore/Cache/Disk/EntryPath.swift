@@ -12,14 +12,11 @@ enum EntryPath {
         case shard
         /// To the file.
         case file
-        /// To the file that is about to replace it.
-        case newFile
     }
 
-    /// The longest path, "intermediates/ab/", 32 digits, ".new" and the end, in bytes; rounded up.
+    /// The longest path, "intermediates/ab/", 32 digits and the end, in bytes; rounded up.
     private static let capacity = 64
     private static let digits: StaticString = "0123456789abcdef"
-    private static let newSuffix: StaticString = ".new"
 
     /// The folder of each kind.
     static func folder(of kind: EntryKind) -> StaticString {
@@ -42,11 +39,10 @@ enum EntryPath {
                 unsafe append("/", to: buffer, &count)
                 unsafe appendHex(id.key.high, digits: 2, to: buffer, &count)
             }
-            if depth == .file || depth == .newFile {
+            if depth == .file {
                 unsafe append("/", to: buffer, &count)
                 unsafe appendHex(id.key.high, digits: 16, to: buffer, &count)
                 unsafe appendHex(id.key.low, digits: 16, to: buffer, &count)
-                if depth == .newFile { unsafe append(newSuffix, to: buffer, &count) }
             }
             unsafe buffer.initializeElement(at: count, to: 0)
             // Safe because the buffer was terminated just now, and has a base address, its capacity not being

@@ -16,7 +16,9 @@ final class EntrySet: Sendable {
 
         // swift-format-ignore: NoLeadingUnderscores
         func _rawHashValue(seed: Int) -> Int {
-            Int(truncatingIfNeeded: TableHash.fold(UInt64(bits) ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
+            Int(
+                truncatingIfNeeded: TableHash.fold(
+                    UInt64(bits) ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
         }
     }
 

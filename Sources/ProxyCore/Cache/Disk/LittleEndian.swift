@@ -9,10 +9,8 @@ struct LittleEndianWriter {
     private(set) var bytes: [UInt8] = []
 
     /// Appends an integer.
-    mutating func append<Value: FixedWidthInteger>(_ value: Value) {
-        for shift in stride(from: 0, to: Value.bitWidth, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> Value(shift)))
-        }
+    mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// Appends bytes.
@@ -32,9 +30,9 @@ struct LittleEndianWriter {
     }
 
     /// Overwrites an integer at a place, which must be large enough.
-    mutating func overwrite<Value: FixedWidthInteger>(_ value: Value, at place: Int) {
-        for (index, shift) in stride(from: 0, to: Value.bitWidth, by: 8).enumerated() {
-            bytes[place + index] = UInt8(truncatingIfNeeded: value >> Value(shift))
+    mutating func overwrite<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at place: Int) {
+        unsafe withUnsafeBytes(of: value.littleEndian) { octets in
+            unsafe bytes.replaceSubrange(place..<place + octets.count, with: octets)
         }
     }
 }

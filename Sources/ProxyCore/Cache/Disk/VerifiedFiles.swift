@@ -13,7 +13,7 @@ final class VerifiedFiles: Sendable {
         let inode: UInt64
         /// The time of the inode's last change, in nanoseconds since 1970.
         let changed: Int64
-        /// The size in bytes.
+        /// The size in bytes; below 0 for anything but a file.
         let size: Int64
 
         /// Well-mixed bits; never 0.

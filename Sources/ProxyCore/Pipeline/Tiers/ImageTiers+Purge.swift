@@ -146,9 +146,7 @@ extension ImageTiers {
             openFiles.remove(link.result)
         }
         let sources = Set(all.links.map(\.source))
-        for source in sources {
-            do throws(DiskCacheError) { try await markStale(source) } catch { failure = error }
-        }
+        for source in sources { await adoptMark(of: source) }
         if let failure { throw failure }
         return (counts, sources)
     }
@@ -180,18 +178,15 @@ extension ImageTiers {
         return (counts, sources)
     }
 
-    private func markStale(_ source: CacheKey) async throws(DiskCacheError) {
-        guard var record = await disk.sourceRecord(for: source) else {
+    /// Makes the entries of a source stale, as the disk tier has marked its record; without a record they go.
+    private func adoptMark(of source: CacheKey) async {
+        if var record = await disk.sourceRecord(for: source) {
+            // Also if the disk tier could not write that.
+            record.directives.insert(.mustConfirm)
+            update(record)
+        } else {
             removeFromMemoryAndOpenFiles(source)
-            // The freshness that its files have must not be used either.
-            _ = try await disk.removeAll(ofSource: source)
-            return
         }
-        record.directives.insert(.mustConfirm)
-        update(record)
-        try await disk.save(record)
-        // Again, as in `save`.
-        openFiles.update(record)
     }
 }
 
