@@ -57,6 +57,15 @@ extension DiskIndex {
         }
     }
 
+    /// Whether an entry has a row.
+    func contains(_ id: EntryID) throws(DiskCacheError) -> Bool {
+        try reader.use { db in
+            try db.integer(
+                "SELECT 1 FROM entry WHERE low = ? AND high = ? AND kind = ?",
+                [.low(id.key), .high(id.key), .kind(id)]) != nil
+        }
+    }
+
     /// The oldest entries, oldest first.
     ///
     /// - Parameter time: only those older than this, in seconds since 1970; nil for all.

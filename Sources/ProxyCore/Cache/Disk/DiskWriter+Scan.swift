@@ -82,10 +82,9 @@ extension DiskWriter {
                     continue
                 }
                 let id = EntryID(kind: shard.kind, key: key)
-                guard !parts.entries.hasSeen(id), let entry = try parts.indexEntry(ofFile: id) else {
-                    continue
-                }
-                adopted.append(entry)
+                // The index decides: the set may have seen another entry of the same bits.
+                if parts.entries.hasSeen(id), try parts.index.contains(id) { continue }
+                if let entry = try parts.indexEntry(ofFile: id) { adopted.append(entry) }
             } catch  where error.isOfOneFile {
                 failure = error
             }
