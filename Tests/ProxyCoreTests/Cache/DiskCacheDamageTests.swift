@@ -311,6 +311,28 @@ struct DiskCacheDamageTests {
         await third.close()
     }
 
+    @Test(
+        "A purge right after a start also removes files that the index does not know yet",
+        arguments: [true, false])
+    func purgesBeforeTheScan(isByPrefix: Bool) async throws {
+        let (first, _) = try await openWithEntry()
+        try await first.store(describe("b", body: body), body: body)
+        await first.close()
+        try await changeIndex("DELETE FROM entry; DELETE FROM source")
+        try leaveAsKilled(folder)
+
+        let second = try open()
+        let count =
+            if isByPrefix {
+                try await second.removeAllSources { _ in true }
+            } else {
+                try await second.removeAll(ofSource: key("source"))
+            }
+
+        #expect(count == 2 && folder.entryFiles.isEmpty)
+        await second.close()
+    }
+
     private func changeIndex(_ sql: String) async throws {
         try await onThread { [path = folder.path + "/cache/index.sqlite"] in
             let database = try SQLiteConnection(path: path, canWrite: true)

@@ -87,6 +87,30 @@ struct DiskCacheFullTests {
         _ = other
     }
 
+    @Test("Everything, one entry or a tag can be purged from a full disk, which then stores again")
+    func purgesOnFullDisk() async throws {
+        let small = try #require(try SmallFileSystem(size: "6m"))
+        let disk = try openDisk(small.folder, SteppedClock())
+        let some = bytes(20_000)
+        let link = TagLink(tag: "tag", result: key("0"), source: key("source"))
+        for number in 0..<100 { try await disk.store(describe("\(number)", body: some), body: some) }
+        try await disk.link([link])
+        let other = try await fillUp(small.folder.path + "/other")
+
+        #expect(try await disk.remove(key("1"), kind: .result))
+        #expect(try await disk.removeAll(taggedWith: "tag") { _ in } > 0)
+        for number in 0..<50 { try await disk.store(describe("\(number)", body: some), body: some) }
+        let more = try await fillUp(small.folder.path + "/more")
+        #expect(try await disk.removeAll() == 50)
+        try await disk.sweep()
+        try await disk.store(describe("later", body: some), body: some)
+
+        #expect(small.folder.entryFiles.count == 1 && disk.statistics.tally.entries == 1)
+        await disk.close()
+        #expect(await (try openDisk(small.folder, SteppedClock())).isLoaded())
+        _ = (other, more)
+    }
+
     @Test("Everything can be purged from a file system without a free inode")
     func purgesWithoutInodes() async throws {
         let small = try #require(try SmallFileSystem(size: "16m,nr_inodes=120"))

@@ -16,6 +16,11 @@ extension DiskCache {
         whereKeyText isRemoved: @escaping @Sendable (String) -> Bool
     ) async throws(DiskCacheError) -> Int {
         guard !parts.isOff else { return 0 }
+        // Its rows must be all there are.
+        try await writer.perform { (writer, _) throws(DiskCacheError) in
+            try writer.finishScan()
+            return 0
+        }
         var (count, row) = (0, Int64(0))
         while true {
             let after = row

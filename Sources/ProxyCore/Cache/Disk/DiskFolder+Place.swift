@@ -10,7 +10,9 @@ extension DiskFolder {
     /// Likewise, inodes.
     private static let scarceInodes: UInt64 = 64
     /// What a start or a purge needs at most: some pages of the index's log, in bytes.
-    private static let neededBytes: UInt64 = 1 << 20
+    private static let neededBytes: Int64 = 1 << 20
+    /// And files, where their number is limited: those of the index, and one that is stored.
+    private static let neededFiles = 8
 
     /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before.
     var isNearlyFull: Bool {
@@ -27,12 +29,21 @@ extension DiskFolder {
         return (UInt64(facts.f_bavail) * UInt64(facts.f_frsize), inodes)
     }
 
-    /// Removes any entries' files until there is space for some changes of the index; for a full disk.
+    /// Removes what was discarded, and as many entries' files as take the space of some changes of the index; for a
+    /// full disk.
+    ///
+    /// Counts what it removes: the file system may report free space that a quota forbids, and another program may
+    /// take what is freed.
     func freeSpace() throws(DiskCacheError) {
+        while try emptyTrash() {}
+        var (bytes, files) = (Int64(0), 0)
         for shard in Shard.all.shuffled() {
-            guard let available, available.bytes < Self.neededBytes || available.inodes < Self.scarceInodes
-            else { return }
-            for name in try names(in: shard.path) { try removeFile("\(shard.path)/\(name)") }
+            for name in try names(in: shard.path) {
+                let path = "\(shard.path)/\(name)"
+                (bytes, files) = (bytes + allocatedBytes(path), files + 1)
+                try removeFile(path)
+                if bytes >= Self.neededBytes, files >= Self.neededFiles { return }
+            }
         }
     }
 

@@ -69,6 +69,18 @@ final class DiskIndex: Sendable {
     /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
         close()
+        do throws(DiskCacheError) {
+            try connectAll(blockSize: blockSize)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Whether it can be used.
+    var isOpen: Bool { writer.isOpen }
+
+    private func connectAll(blockSize: Int64) throws(DiskCacheError) {
         writer.open(try connect(canWrite: true))
         let isNew = try writer.change { db in
             let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0

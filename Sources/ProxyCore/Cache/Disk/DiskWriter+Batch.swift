@@ -13,6 +13,8 @@ struct WriteBatch {
     /// Tags that are known when the index is written.
     var links: [TagLink] = []
     var isDurable = false
+    /// Whether it removes for a purge: on a full disk entries are removed for it.
+    var isPurge = false
     /// The length of the files that were named.
     var bytes: Int64 = 0
     var completions: [(completion: DiskWriter.Completion, count: Int)] = []
@@ -39,7 +41,7 @@ extension DiskWriter {
         }
         commit(&batch)
         guard !parts.isOff else { return }
-        if isOverSize { mustSweep = true }
+        if isOverSize, knowsEverything { mustSweep = true }
     }
 
     // MARK: - Storing
@@ -121,6 +123,7 @@ extension DiskWriter {
         guard !parts.isOff else { return false }
         let existed = try parts.folder.unlink(id)
         parts.entries.remove(id)
+        if reason == .purged { batch.isPurge = true }
         batch.changes.append { try $0.delete(id) }
         if existed || reason == .missing { parts.counters.evicted(1, because: reason) }
         return existed
@@ -132,6 +135,8 @@ extension DiskWriter {
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
         guard !parts.isOff, try parts.folder.identity(of: id) == identity else { return false }
+        // One that was never stored may have the bits of another one in the set.
+        if identity == nil, try !parts.index.contains(id) { return false }
         return try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
@@ -152,7 +157,8 @@ extension DiskWriter {
             let entries = try parts.index.entries(ofSource: key, limit: batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
             batch.changes.append { try $0.deleteRecord(key) }
-            try writeIndex(&batch, isRemoval: true)
+            batch.isPurge = true
+            try writeIndex(&batch)
             if entries.isEmpty { return count }
         }
     }
@@ -203,7 +209,8 @@ extension DiskWriter {
             }
             batch.changes.append { try $0.unlink(link) }
         }
-        try writeIndex(&batch, isRemoval: true)
+        batch.isPurge = true
+        try writeIndex(&batch)
         return count
     }
 
@@ -217,6 +224,9 @@ extension DiskWriter {
     /// again when it is repeated.
     private func markStale(_ source: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
         guard var record = try parts.index.record(for: source) else {
+            // First what was marked before: `removeSource` commits it, and would not report a failure.
+            batch.isPurge = true
+            try writeIndex(&batch)
             // The records in its files must not count either.
             return try removeSource(source, &batch)
         }
@@ -235,13 +245,14 @@ extension DiskWriter {
         guard !parts.isOff else { return 0 }
         let count = max(0, parts.counters.tally.entries)
         // What is removed for the folder that everything is moved into is to be removed anyway.
+        hasTrash = true
         try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
         parts.entries.removeAll()
         batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
-        try writeIndex(&batch, isRemoval: true)
-        parts.counters.update { $0.tally = DiskTally() }
+        batch.isPurge = true
+        try writeIndex(&batch)
+        countsFromNothing()
         parts.counters.evicted(count, because: .purged)
-        hasTrash = true
         return count
     }
 
@@ -274,18 +285,21 @@ extension DiskWriter {
         }
     }
 
-    /// - Parameter isRemoval: on a full disk, entries are removed for a purge.
-    private func writeIndex(_ batch: inout WriteBatch, isRemoval: Bool = false) throws(DiskCacheError) {
+    private func writeIndex(_ batch: inout WriteBatch) throws(DiskCacheError) {
         let all = batch
         batch = WriteBatch(completions: all.completions)
-        do {
-            try apply(all.changes, durable: all.isDurable)
-        } catch .full where isRemoval {
-            try parts.folder.freeSpace()
+        if all.isPurge {
+            try applyInSpace(all.changes, durable: all.isDurable)
+        } else {
             try apply(all.changes, durable: all.isDurable)
         }
         if !all.links.isEmpty { parts.tags.insert(all.links) }
         if all.bytes > 0 { parts.report { $0.stored(all.bytes, at: $1) } }
+    }
+
+    /// Makes changes of a removal in the index; on a full disk again, in the space of some entries.
+    func applyInSpace(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
+        try parts.withSpace { () throws(DiskCacheError) in try apply(changes, durable: durable) }
     }
 
     /// Makes changes in the index, and counts what they change.

@@ -7,7 +7,7 @@ import Synchronization
 extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
-        guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName) else {
+        guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName), parts.index.isOpen else {
             return parts.health.withLock { $0.mustRecover = true }
         }
     }
@@ -44,7 +44,7 @@ extension DiskWriter {
 
     private func forgetEntries(scanning shards: [DiskFolder.Shard]) {
         parts.entries.removeAll()
-        parts.counters.update { $0.tally = DiskTally() }
+        countsFromNothing()
         (scan, loading, hasTrash) = (FolderScan(of: shards), .done, !shards.isEmpty)
     }
 

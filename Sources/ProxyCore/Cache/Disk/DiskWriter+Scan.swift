@@ -45,9 +45,9 @@ struct FolderScan {
 extension DiskWriter {
     /// Scans some more files of a folder that the index may not know completely; false if there are none.
     ///
-    /// What can't be read blocks neither the scan of the rest nor the sweep: all is scanned again after the next sweep.
+    /// What can't be read blocks neither the scan of the rest nor the sweep: all is scanned again some time later.
     func stepScan() throws(DiskCacheError) -> Bool {
-        guard loading == .done, !scan.isDone else { return false }
+        guard !scan.isDone else { return false }
         do throws(DiskCacheError) {
             if let (shard, names) = try scan.next(batchSize, in: parts.folder) { try adopt(names, in: shard) }
         } catch {
@@ -57,9 +57,10 @@ extension DiskWriter {
             if isNew { parts.report { $0.failed(with: error, at: $1) } }
         }
         if scan.isComplete {
-            parts.entries.markComplete()
+            if loading == .done { parts.entries.markComplete() }
             try parts.index.setKnowsAllFiles(true)
         }
+        if isOverSize, knowsEverything { mustSweep = true }
         return true
     }
 
@@ -82,8 +83,8 @@ extension DiskWriter {
                     continue
                 }
                 let id = EntryID(kind: shard.kind, key: key)
-                // The index decides: the set may have seen another entry of the same bits.
-                if parts.entries.hasSeen(id), try parts.index.contains(id) { continue }
+                // The set may not have all entries yet, or another one of the same bits.
+                if try parts.index.contains(id) { continue }
                 if let entry = try parts.indexEntry(ofFile: id) { adopted.append(entry) }
             } catch  where error.isOfOneFile {
                 failure = error

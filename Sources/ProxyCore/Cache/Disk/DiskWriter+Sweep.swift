@@ -17,6 +17,9 @@ extension DiskWriter {
     /// Entries removed in one step: a millisecond or less, with their transaction.
     private var evictionStep: Int { min(batchSize, 32) }
 
+    /// Whether everything on disk has been counted.
+    var knowsEverything: Bool { loading == .done && scan.isDone }
+
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
         parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
@@ -26,6 +29,7 @@ extension DiskWriter {
     func sweepNow(_ batch: inout WriteBatch) -> Int {
         commit(&batch)
         (sweep, mustSweep) = ([], true)
+        scan.retry()
         let before = parts.counters.all.evictions.values.reduce(0, +)
         while doHousekeepingInPauses() {}
         return parts.counters.all.evictions.values.reduce(-before, +)
@@ -38,12 +42,12 @@ extension DiskWriter {
             guard !parts.isOff else { return false }
             if parts.health.withLock(\.needsSpace) { try freeSpace() }
             if try stepSweep() { return true }
-            if try stepScan() { return true }
+            if loading == .done, try stepScan() { return true }
             return try stepTrash()
         } catch {
             // What fails now is tried again by the next sweep.
             parts.failed(with: error)
-            endSweep()
+            sweep = []
             return false
         }
     }
@@ -51,8 +55,7 @@ extension DiskWriter {
     /// Does what must not be lost before the tier closes.
     func finishHousekeeping() {
         accessed += parts.accesses.take()
-        // Lost: access times that can't be written; they are some minutes' at most.
-        while (try? writeAccesses()) == true {}
+        while writeAccesses() {}
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
@@ -62,22 +65,21 @@ extension DiskWriter {
         }
         guard let step = sweep.first else { return false }
         if try !step(self)() { sweep.removeFirst() }
-        if sweep.isEmpty { endSweep() }
         return true
-    }
-
-    private func endSweep() {
-        sweep = []
-        scan.retry()
     }
 
     // MARK: - Steps
 
     /// Writes a batch of the access times that were collected before the sweep: what was served stays.
-    private func writeAccesses() throws(DiskCacheError) -> Bool {
+    private func writeAccesses() -> Bool {
         let some = accessed.suffix(batchSize)
         accessed.removeLast(some.count)
-        try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
+        do throws(DiskCacheError) {
+            try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
+        } catch {
+            // These entries are older than they were; the sweep must free space nevertheless.
+            parts.failed(with: error)
+        }
         return !some.isEmpty
     }
 
@@ -93,7 +95,7 @@ extension DiskWriter {
     }
 
     private func evictToSize() throws(DiskCacheError) -> Bool {
-        guard loading == .done, scan.isDone else { return false }
+        guard knowsEverything else { return false }
         if isOverSize { sweepTarget = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes }) }
         guard let sweepTarget else { return false }
         return try evictOldest(downTo: sweepTarget, atMost: evictionStep)
@@ -121,8 +123,8 @@ extension DiskWriter {
             let freed = before - parts.counters.tally.bytes
             parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }
         }
-        while try evictOldest(downTo: target, atMost: batchSize) {}
         while try stepTrash() {}
+        while try evictOldest(downTo: target, atMost: batchSize) {}
     }
 
     /// Removes entries; false if there are none.
@@ -141,10 +143,9 @@ extension DiskWriter {
             }
             parts.entries.remove(entry.id)
         }
-        // Whatever happens to the rows: the files are removed, and one that is kept open still takes its
-        // space on the disk.
-        defer { parts.observers.withLock(\.swept)(victims.map(\.id)) }
-        try apply(victims.map { entry in { try $0.delete(entry.id) } })
+        // A file that is kept open still takes its space on the disk.
+        parts.observers.withLock(\.swept)(victims.map(\.id))
+        try applyInSpace(victims.map { entry in { try $0.delete(entry.id) } })
         if let givenUp {
             parts.report { $0.failed(with: givenUp, at: $1) }
             try parts.index.abandonFiles()

@@ -33,6 +33,8 @@ final class DiskWriter: @unchecked Sendable {
     var sweepTarget: Int64?
     /// The folders that have yet to be scanned.
     var scan: FolderScan
+    /// Whether everything was removed since the index was opened, so that what it had then does not count.
+    private var hasRemovedAll = false
     /// The access times that the sweep has yet to write.
     var accessed: [(id: EntryID, time: Int64)] = []
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
@@ -58,17 +60,17 @@ final class DiskWriter: @unchecked Sendable {
     func load() {
         scheduleSweep()
         wake()
+        var tally = DiskTally()
         do {
             if !parts.isOff {
-                var tally = DiskTally()
                 tally.records = try parts.index.load { id, bytes in
                     parts.entries.insert(id)
                     tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
                 }
-                parts.counters.add(tally)
                 parts.measure()
             }
-            queue.async { [self] in
+            queue.async { [self, tally] in
+                if !hasRemovedAll { parts.counters.add(tally) }
                 loading = .done
                 if scan.isDone { parts.entries.markComplete() }
                 wake()
@@ -83,6 +85,12 @@ final class DiskWriter: @unchecked Sendable {
                 wake()
             }
         }
+    }
+
+    /// Counts anew, since there is nothing left.
+    func countsFromNothing() {
+        hasRemovedAll = true
+        parts.counters.update { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
@@ -191,6 +199,7 @@ final class DiskWriter: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()
+            scan.retry()
             mustSweep = true
             wake()
             scheduleSweep()

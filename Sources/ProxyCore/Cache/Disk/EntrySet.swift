@@ -3,7 +3,7 @@
 import Primitives
 import Synchronization
 
-/// The entries that the disk tier may contain: at most 12 bytes each, so that a miss costs no system call.
+/// The entries that the disk tier may contain: at most 14 bytes each, so that a miss costs no system call.
 ///
 /// Sets of 32 bits of the key in parts with a lock each, which also grow one by one, so that no growth is a
 /// pause. Two entries of a part share their bits once in some million; when one of them is removed, the other

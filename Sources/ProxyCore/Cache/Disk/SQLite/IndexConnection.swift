@@ -7,6 +7,9 @@ final class IndexConnection: Sendable {
     /// Nil while it is closed.
     private let connection = Mutex<SQLiteConnection?>(nil)
 
+    /// Whether there is a database.
+    var isOpen: Bool { connection.withLock { $0 != nil } }
+
     /// Begins to use a database in place of an earlier one.
     func open(_ database: SQLiteConnection) { connection.withLock { $0 = database } }
 
