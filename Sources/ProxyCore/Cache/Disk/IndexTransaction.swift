@@ -20,18 +20,26 @@ struct IndexTransaction {
 
     /// An entry exists, in place of an earlier one.
     mutating func put(_ entry: IndexEntry) throws {
-        if try delete(entry.id) { tally.replaced += 1 }
+        // Most are new: one statement.
+        if try !insert(entry) {
+            if try delete(entry.id) { tally.replaced += 1 }
+            _ = try insert(entry)
+        }
+        tally.add(entries: 1, bytes: index.allocated(entry.bytes), of: entry.id.kind)
+    }
+
+    /// False if the entry has a row.
+    private func insert(_ entry: IndexEntry) throws -> Bool {
         try db.change(
             """
             INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
                 .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
                 .integer(entry.storedAt), .integer(entry.accessedAt),
-            ])
-        tally.add(entries: 1, bytes: index.allocated(entry.bytes), of: entry.id.kind)
+            ]) > 0
     }
 
     /// An entry was removed; false if it had no row.
@@ -65,25 +73,36 @@ struct IndexTransaction {
 
     /// Stores a record in place of an earlier one, as of this time; an equal one stays.
     mutating func save(_ record: SourceRecord, at time: Int64) throws {
+        // Most sources are new: two statements.
+        guard try !insert(record, at: time, outdatesFiles: hasEntries(olderThan: record)) else { return }
         guard try index.record(for: record.key, db) != record else {
             try db.change(
                 "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?",
                 [.integer(time), .low(record.key), .high(record.key)])
             return
         }
-        let outdatesFiles = try deleteRecord(record.key) || hasEntries(olderThan: record)
-        if outdatesFiles { index.outdated.insert(record.key) }
-        try db.change(
+        try deleteRecord(record.key)
+        _ = try insert(record, at: time, outdatesFiles: true)
+    }
+
+    /// False if the source has a row.
+    private mutating func insert(
+        _ record: SourceRecord, at time: Int64, outdatesFiles: Bool
+    ) throws -> Bool {
+        let count = try db.change(
             """
             INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles)
-            VALUES (?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 .high(record.key), .low(record.key), .text(record.keyText),
                 .blob(StoredRecord(record, generation: index.generation).encoded()), .integer(time),
                 .flag(outdatesFiles),
             ])
+        guard count > 0 else { return false }
+        if outdatesFiles { index.outdated.insert(record.key) }
         tally.records += 1
+        return true
     }
 
     /// Whether files may contain an earlier record of the source.
