@@ -25,7 +25,9 @@ extension DiskWriter {
         let isElsewhere = parts.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
         try parts.index.setAside(in: parts.folder)
-        try parts.index.open(blockSize: parts.folder.blockSize)
+        try parts.withSpace { () throws(DiskCacheError) in
+            try parts.index.open(blockSize: parts.folder.blockSize)
+        }
         parts.index.loader.close()
         // Memory still holds the results of the known tags.
         let links = parts.tags.all

@@ -81,7 +81,7 @@ final class DiskWriter: @unchecked Sendable {
             parts.counters.update { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
-                parts.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) }
+                if !isClosed { parts.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
                 wake()
             }
         }
