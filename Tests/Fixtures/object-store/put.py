@@ -42,6 +42,12 @@ def send(server, method, path, body=b"", query=None):
 
 def put(server, path, body, accepted):
     status, answer = send(server, "PUT", path, body)
+    for _ in range(60):
+        # The store has too much to do, as S3 may have: clients try it again.
+        if status != 503:
+            break
+        time.sleep(1)
+        status, answer = send(server, "PUT", path, body)
     if status not in accepted:
         sys.exit(f"{path}: {status} {answer.decode()}")
 
