@@ -3,8 +3,8 @@
 import CLinux
 import Glibc
 
-/// A port of a loopback address on which nobody listens, unless the test starts a server there: no other
-/// program gets it while this exists.
+/// A port of a loopback address without a listener, unless the test starts one: no other program gets it
+/// while this exists.
 ///
 /// It is bound with SO_REUSEADDR and does not listen, so that a program that sets that, too, as servers do,
 /// can bind it and listen (socket(7)); the kernel gives it to no program that requests any port. Connections

@@ -14,19 +14,13 @@ extension DiskFolder {
     /// And files, where their number is limited: those of the index, and one that is stored.
     private static let neededFiles = 8
 
-    /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before.
+    /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before. One without
+    /// an inode table has plenty of inodes.
     var isNearlyFull: Bool {
-        guard let facts = available else { return false }
-        return facts.bytes < Self.scarceBytes || facts.inodes < Self.scarceInodes
-    }
-
-    /// What the file system has free; nil if it does not report that. File systems without inode tables have
-    /// plenty.
-    private var available: (bytes: UInt64, inodes: UInt64)? {
         var facts = statvfs()
-        guard unsafe fstatvfs(root.raw, &facts) == 0 else { return nil }
-        let inodes = facts.f_files == 0 ? UInt64.max : UInt64(facts.f_favail)
-        return (UInt64(facts.f_bavail) * UInt64(facts.f_frsize), inodes)
+        guard unsafe fstatvfs(root.raw, &facts) == 0 else { return false }
+        let bytes = UInt64(facts.f_bavail) * UInt64(facts.f_frsize)
+        return bytes < Self.scarceBytes || facts.f_files != 0 && UInt64(facts.f_favail) < Self.scarceInodes
     }
 
     /// Removes what was discarded, and as many entries' files as take the space of some changes of the index; for a
