@@ -170,10 +170,12 @@ static inline void linux_trim_heap(void) {
 }
 
 // Limits heap fragmentation by many threads: few arenas, and large blocks directly from the kernel, which gets them
-// back when they are freed (mallopt(3)). A value of MALLOC_ARENA_MAX has precedence.
-static inline void linux_bound_heap(int arenas, int large_bytes) {
+// back when they are freed (mallopt(3)). Each arena keeps up to spare_bytes of free memory at its end. A value of
+// MALLOC_ARENA_MAX has precedence.
+static inline void linux_bound_heap(int arenas, int large_bytes, int spare_bytes) {
     if (!getenv("MALLOC_ARENA_MAX")) mallopt(M_ARENA_MAX, arenas);
     mallopt(M_MMAP_THRESHOLD, large_bytes);
+    mallopt(M_TRIM_THRESHOLD, spare_bytes);
 }
 
 // <sys/ioctl.h> would remove struct timespec from Glibc's module.
