@@ -42,6 +42,10 @@ final class Connection {
     // MARK: - Events
 
     /// Hot path: the socket has octets to read or free space, or has ended.
+    ///
+    /// A client that resets the connection, or answers a probe with a reset, causes EPOLLERR. One that closes or half-closes
+    /// sends a FIN: EPOLLRDHUP, which does not say which of the two, and is probed while an answer is made. EPOLLHUP follows
+    /// once the server has half-closed, too.
     func handle(_ events: UInt32) {
         if events & EPOLLERR.rawValue != 0 { return machine.reset(self) }
         if events & EPOLLHUP.rawValue != 0 { return machine.bothSidesClosed(at: loop.now, self) }
@@ -64,8 +68,8 @@ final class Connection {
     }
 
     /// A task has its response.
-    func deliver(_ response: HTTPResponse, for answer: UInt64) {
-        if machine.deliver(response, for: answer, at: loop.now, self) { proceed() }
+    func deliver(_ response: HTTPResponse, answerNumber: UInt64) {
+        if machine.deliver(response, answerNumber: answerNumber, at: loop.now, self) { proceed() }
     }
 
     /// A streamed body has more bytes.
@@ -117,7 +121,7 @@ final class Connection {
     var isClosed: Bool { machine.phase == .closed }
 
     /// Whether a task makes the answer.
-    var isAwaited: Bool { task != nil }
+    var hasTask: Bool { task != nil }
 
     /// Whether a request has been answered.
     var hasServed: Bool { machine.hasServed }
@@ -175,18 +179,18 @@ extension Connection: ConnectionDriver {
 
     var mayStartVitalTask: Bool { loop.mayStartVitalTask }
 
-    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64) {
+    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, answerNumber: UInt64) {
         let (inbox, number) = (loop.inbox, number)
         task = Task {
             let response = await work()
-            inbox.post(.answer(connection: number, sequence: answer, response))
+            inbox.post(.answer(connection: number, answerNumber: answerNumber, response))
         }
-        loop.awaited += 1
+        loop.awaitedAnswers += 1
     }
 
     func finishTask() {
         task = nil
-        loop.awaited -= 1
+        loop.awaitedAnswers -= 1
     }
 
     func cancelTask() {

@@ -31,7 +31,7 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
     /// Whether a restricted connection may have a task make its answer.
     var mayStartVitalTask: Bool { get }
     /// Starts a task whose response is delivered to the machine under the number of its answer.
-    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64)
+    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, answerNumber: UInt64)
     /// The task has returned its response.
     func finishTask()
     /// The response of the task is no longer needed.

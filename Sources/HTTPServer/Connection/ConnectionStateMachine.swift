@@ -100,7 +100,7 @@ struct ConnectionStateMachine {
             case .task(let awaited, let work):
                 (phase, self.awaited) = (.awaitingAnswer, awaited)
                 deadline.start(.answer, at: now, driver.context.times)
-                driver.startTask(work, for: output.answers)
+                driver.startTask(work, answerNumber: output.answers)
             case .refused(let request, let error): refuse(request, with: response, .init(error), driver)
             }
             if count == 0 { break }
@@ -152,10 +152,10 @@ struct ConnectionStateMachine {
 
     /// A task has returned its response; false if that is no longer awaited.
     mutating func deliver(
-        _ response: HTTPResponse, for number: UInt64, at now: UInt64, _ driver: some ConnectionDriver
+        _ response: HTTPResponse, answerNumber: UInt64, at now: UInt64, _ driver: some ConnectionDriver
     ) -> Bool {
         self.now = now
-        guard let awaited, number == output.answers else { return false }
+        guard let awaited, answerNumber == output.answers else { return false }
         self.awaited = nil
         driver.finishTask()
         input.noteUnconsumed()

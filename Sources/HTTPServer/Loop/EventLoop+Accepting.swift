@@ -56,7 +56,7 @@ extension EventLoop {
                 return .isEmpty
             case .outOfDescriptors:
                 // accept4 needs a descriptor before it checks whether a connection waits.
-                guard listener.isAwaited else {
+                guard listener.hasConnection else {
                     reserve.refill()
                     return .isEmpty
                 }
@@ -185,7 +185,7 @@ extension EventLoop {
     /// Whether a task may make the answer to a vital request: half of the reserved connections, over all
     /// loops, stay for requests that are answered at once.
     var mayStartVitalTask: Bool {
-        let awaiting = restricted.count { connections[$0]?.isAwaited ?? false }
+        let awaiting = restricted.count { connections[$0]?.hasTask ?? false }
         return awaiting < max(1, configuration.reservedConnections / (2 * balance.count))
     }
 
@@ -205,7 +205,7 @@ extension EventLoop {
             silent = silent ?? connection
         }
         if let silent { return evict(silent) }
-        let unread = restricted.lazy.compactMap { self.connections[$0] }.first { !$0.isAwaited }
+        let unread = restricted.lazy.compactMap { self.connections[$0] }.first { !$0.hasTask }
         return unread.map(evict) ?? false
     }
 

@@ -41,7 +41,7 @@ final class EventLoop: @unchecked Sendable {
     /// Other connections that may be idle.
     var idle = IdleQueue()
     /// The number of answers that handlers' tasks have yet to return.
-    var awaited = 0
+    var awaitedAnswers = 0
     /// Connections that have more to read or to send than one turn allows, each once.
     private var postponed: [UInt64] = []
 
@@ -112,7 +112,7 @@ final class EventLoop: @unchecked Sendable {
     /// While an answer is awaited the loop waits for it itself: Dispatch would use two more threads to
     /// announce it.
     private var lingerMilliseconds: Int {
-        awaited > 0 ? configuration.lingerWhileAwaitingMilliseconds : configuration.lingerMilliseconds
+        awaitedAnswers > 0 ? configuration.lingerWhileAwaitingMilliseconds : configuration.lingerMilliseconds
     }
 
     /// Resumes connections that yielded to others.
@@ -162,8 +162,8 @@ final class EventLoop: @unchecked Sendable {
         case .accepted(let accepted): admit(accepted)
         case .connection(let socket, let peer, let isRestricted):
             adopt(socket, peer, isRestricted: isRestricted)
-        case .answer(let number, let sequence, let response):
-            connections[number]?.deliver(response, for: sequence)
+        case .answer(let number, let answerNumber, let response):
+            connections[number]?.deliver(response, answerNumber: answerNumber)
         case .wake(let number): connections[number]?.wakeStream()
         case .beginDrain(let continuation):
             context.isDraining = true

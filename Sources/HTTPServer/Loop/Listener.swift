@@ -76,7 +76,7 @@ final class Listener: Sendable {
     }
 
     /// Whether a connection waits in the backlog; uses no descriptor.
-    var isAwaited: Bool {
+    var hasConnection: Bool {
         var question = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&question, 1, 0) > 0
     }

@@ -10,7 +10,8 @@ final class LoopInbox: Sendable {
         case connection(CInt, PeerAddress, isRestricted: Bool)
         /// The loop that accepted it has reached its limit.
         case accepted(AcceptedSocket)
-        case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
+        /// A task has made the answer with this number to the connection.
+        case answer(connection: UInt64, answerNumber: UInt64, HTTPResponse)
         /// A streamed body has more bytes.
         case wake(connection: UInt64)
         /// Each answer is the last one of its connection from now on.

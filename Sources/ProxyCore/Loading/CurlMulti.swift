@@ -63,7 +63,7 @@ final class CurlMulti {
             if isStopping { break }
             startWaiting()
             perform(events)
-            set.takeFinished().forEach(finishTransfer)
+            set.takeFinished().forEach(hopHasEnded)
             notifyProgress()
             enforceDeadlines(at: now)
             startWaiting()
@@ -94,7 +94,7 @@ final class CurlMulti {
     private func breakOff() {
         for id in running.values {
             guard let transfer = transfers[id] else { continue }
-            conclude(transfer, .failure(.storage("libcurl can't go on")))
+            take(.failure(.storage("libcurl can't go on")), of: transfer)
         }
         usleep(Self.rest)
     }
@@ -125,12 +125,12 @@ final class CurlMulti {
 
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
         let transfer = newTransfer(job, continuation)
-        guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
+        guard !job.hasBeenCancelled else { return finish(transfer, .failure(.cancelled)) }
         switch queue.enqueue(ticket(for: transfer)) {
         case .admitted: break
         case .displacing(let other):
-            if let other = transfers[other] { end(other, .failure(.queueFull)) }
-        case .full: return end(transfer, .failure(.queueFull))
+            if let other = transfers[other] { finish(other, .failure(.queueFull)) }
+        case .full: return finish(transfer, .failure(.queueFull))
         }
         transfers[job.id] = transfer
         // The inbox has not reported clients that joined before this, or reported them too early.
@@ -146,8 +146,8 @@ final class CurlMulti {
 
     private func cancel(_ id: UInt64) {
         guard let transfer = transfers[id] else { return }
-        withdraw(transfer)
-        end(transfer, .failure(.cancelled))
+        release(transfer)
+        finish(transfer, .failure(.cancelled))
     }
 
     // MARK: - Hops
@@ -163,7 +163,7 @@ final class CurlMulti {
         let now = self.now
         transfer.beginHop(at: now, isAlone: distrusted.value(for: transfer.url.origin) ?? now > now)
         do throws(LoadError) { try rules.check(transfer.url) } catch {
-            return conclude(transfer, .failure(error))
+            return take(.failure(error), of: transfer)
         }
         let lines = fields.lines(
             for: transfer.job, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
@@ -171,7 +171,7 @@ final class CurlMulti {
         guard let handle = CurlHandle(configuration: rules.configuration, endings: set.endings),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {
-            return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
+            return take(.failure(.unreachable("libcurl refused the request")), of: transfer)
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
@@ -182,33 +182,33 @@ final class CurlMulti {
         for id in activity.takeActive() {
             guard let transfer = transfers[id], transfer.handle != nil else { continue }
             guard transfer.notifyProgress() else {
-                conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
+                take(transfer.next(after: .refused, isAllowed: isAllowed), of: transfer)
                 continue
             }
             noteDeadline(of: transfer)
         }
     }
 
-    private func finishTransfer(_ handleID: UInt, _ ending: CurlHandle.Ending) {
+    private func hopHasEnded(_ handleID: UInt, _ ending: CurlHandle.Ending) {
         guard let id = running[handleID], let transfer = transfers[id] else { return }
         let explained = transfer.handle?.explained(ending, ofHost: transfer.url.host) ?? ending
-        conclude(transfer, transfer.next(after: explained, isAllowed: isAllowed))
+        take(transfer.next(after: explained, isAllowed: isAllowed), of: transfer)
     }
 
-    /// Takes the hop's slot and handle back and takes the next step.
-    private func conclude(_ transfer: Transfer, _ next: Transfer.Next) {
+    /// Takes the next step of a transfer whose hop is over; the hop's slot and handle are free again.
+    private func take(_ next: Transfer.Next, of transfer: Transfer) {
         let summary = summary(of: transfer)
-        withdraw(transfer)
+        release(transfer)
         switch next {
-        case .success: end(transfer, .success(summary))
-        case .failure(let error): end(transfer, .failure(error))
+        case .success: finish(transfer, .success(summary))
+        case .failure(let error): finish(transfer, .failure(error))
         case .retry:
-            transfer.retry()
+            transfer.retries += 1
             counters.count(\.retries)
             delayed.add(
                 transfer.job.id, retries: transfer.retries, at: now, random: .random(in: 0..<1))
         case .anew(let fault):
-            transfer.startAfresh()
+            transfer.needsFreshConnection = true
             if fault == .tainted { distrust(transfer.url.origin) }
             requeue(transfer)
         case .follow(let target):
@@ -236,7 +236,7 @@ final class CurlMulti {
     }
 
     /// Removes a fetch from the queue, or its hop from the set; a hop that has not ended is aborted.
-    private func withdraw(_ transfer: Transfer) {
+    private func release(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
         if let place = queue.release(transfer.job.id) { transfer.client = place.client }
         transfer.endLookUp()
@@ -255,10 +255,10 @@ final class CurlMulti {
         return summary
     }
 
-    private func end(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
+    private func finish(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
         transfers[transfer.job.id] = nil
         counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
-        transfer.finish(result)
+        transfer.continuation.resume(returning: result)
     }
 
     // MARK: - Time
@@ -272,14 +272,14 @@ final class CurlMulti {
         for id in queue.expire(at: now) {
             guard let transfer = transfers[id] else { continue }
             let isOverall = (transfer.clock?.totalDeadline).map { $0 <= now } ?? false
-            end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
+            finish(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
         }
         guard let earliestDeadline, earliestDeadline <= now else { return }
         self.earliestDeadline = nil
         for id in running.values {
             guard let transfer = transfers[id] else { continue }
             if let phase = transfer.clock?.check(at: now) {
-                conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
+                take(transfer.next(afterPassing: phase, isAllowed: isAllowed), of: transfer)
             } else {
                 noteDeadline(of: transfer)
             }
@@ -302,13 +302,13 @@ final class CurlMulti {
 
     private func shutDown() {
         for transfer in transfers.values {
-            withdraw(transfer)
-            end(transfer, .failure(.cancelled))
+            release(transfer)
+            finish(transfer, .failure(.cancelled))
         }
         for command in inbox.close() {
             switch command {
             case .start(let job, let continuation):
-                end(newTransfer(job, continuation), .failure(.cancelled))
+                finish(newTransfer(job, continuation), .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
             case .cancel, .change, .adopt, .stop: continue
             }

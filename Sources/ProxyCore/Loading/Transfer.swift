@@ -80,7 +80,7 @@ final class Transfer {
     let job: LoadJob
     /// Limits and checks.
     let rules: Rules
-    private let continuation: LoadJob.Continuation
+    let continuation: LoadJob.Continuation
     /// The connections that have been used.
     let connections: KnownConnections
     /// What the loader's thread has to look at.
@@ -93,7 +93,7 @@ final class Transfer {
     /// Redirects followed.
     private(set) var redirects = 0
     /// Hops repeated after a failure to connect.
-    private(set) var retries = 0
+    var retries = 0
     /// The deadlines; nil until the fetch first gets a slot.
     var clock: TransferClock?
 
@@ -106,7 +106,7 @@ final class Transfer {
     /// Whether a look-up of the current hop's name is running.
     var isLookingUp = false
     /// Whether the current hop needs a new connection.
-    private(set) var needsFreshConnection = false
+    var needsFreshConnection = false
     /// Whether no other request may use the current hop's connection, before or after it.
     private(set) var isAlone = false
 
@@ -216,20 +216,5 @@ final class Transfer {
         if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {
             isForeignOrigin = true
         }
-    }
-
-    /// Repeats the same hop on a new connection.
-    func startAfresh() {
-        needsFreshConnection = true
-    }
-
-    /// Counts a retry of the same hop.
-    func retry() {
-        retries += 1
-    }
-
-    /// Resumes the caller; the transfer is over.
-    func finish(_ result: Result<LoadSummary, LoadError>) {
-        continuation.resume(returning: result)
     }
 }

@@ -169,7 +169,7 @@ struct RequestTimeTests {
         #expect(connection.exchanges.first?.context == 7)
         // The response that comes in the end belongs to no request any more.
         let received = connection.received
-        connection.deliver(text("too late"), for: number)
+        connection.deliver(text("too late"), answerNumber: number)
         #expect(connection.received == received)
     }
 

@@ -97,12 +97,12 @@ final class TestConnection: ConnectionDriver {
 
     /// The running task returns its response.
     func respond(_ response: HTTPResponse) {
-        if let task { deliver(response, for: task) }
+        if let task { deliver(response, answerNumber: task) }
     }
 
     /// A task returns the response to an answer, however late.
-    func deliver(_ response: HTTPResponse, for answer: UInt64) {
-        if machine.deliver(response, for: answer, at: now, self) { proceed() }
+    func deliver(_ response: HTTPResponse, answerNumber: UInt64) {
+        if machine.deliver(response, answerNumber: answerNumber, at: now, self) { proceed() }
     }
 
     /// A streamed body has more bytes.
@@ -183,7 +183,9 @@ final class TestConnection: ConnectionDriver {
     func postpone() { isPostponed = true }
     func enlist() {}
     var mayStartVitalTask: Bool { true }
-    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64) { task = answer }
+    func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, answerNumber: UInt64) {
+        task = answerNumber
+    }
     func finishTask() { task = nil }
 
     func cancelTask() {
