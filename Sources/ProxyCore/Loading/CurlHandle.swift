@@ -130,7 +130,7 @@ final class CurlHandle {
             && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             && set(CURLOPT_NOSIGNAL, 1)
-            // Cancelling a transfer during its name look-up must not wait for the resolver.
+            // Ending a transfer during its name look-up, because of a deadline, must not wait for the resolver.
             && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_HTTP09_ALLOWED, 0)
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))

@@ -146,6 +146,7 @@ final class CurlMulti {
 
     private func cancel(_ id: UInt64) {
         guard let transfer = transfers[id] else { return }
+        if transfer.isLookingUp { return transfer.abandon() }
         release(transfer)
         finish(transfer, .failure(.cancelled))
     }
@@ -199,7 +200,7 @@ final class CurlMulti {
     private func take(_ next: Transfer.Next, of transfer: Transfer) {
         let summary = summary(of: transfer)
         release(transfer)
-        switch next {
+        switch transfer.isAbandoned ? .failure(.cancelled) : next {
         case .success: finish(transfer, .success(summary))
         case .failure(let error): finish(transfer, .failure(error))
         case .retry:
@@ -258,7 +259,7 @@ final class CurlMulti {
     private func finish(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
         transfers[transfer.job.id] = nil
         counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
-        transfer.continuation.resume(returning: result)
+        transfer.finish(result)
     }
 
     // MARK: - Time

@@ -21,7 +21,7 @@ extension Transfer {
         return true
     }
 
-    /// The look-up has ended, or was cancelled.
+    /// The look-up has ended, or libcurl waits for it no longer.
     func endLookUp() {
         if isLookingUp { rules.lookUps.end() }
         isLookingUp = false
@@ -30,6 +30,7 @@ extension Transfer {
     /// Whether a socket to `address` may be opened; called before each address is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
+        guard !isAbandoned else { return false }
         activity.noteTriedAddress()
         guard rules.permits(address, for: url) else {
             hop.didRefuseAddress = true

@@ -80,7 +80,7 @@ final class Transfer {
     let job: LoadJob
     /// Limits and checks.
     let rules: Rules
-    let continuation: LoadJob.Continuation
+    private let continuation: LoadJob.Continuation
     /// The connections that have been used.
     let connections: KnownConnections
     /// What the loader's thread has to look at.
@@ -105,6 +105,8 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Whether a look-up of the current hop's name is running.
     var isLookingUp = false
+    /// Whether the caller has left while the name was looked up.
+    private(set) var isAbandoned = false
     /// Whether the current hop needs a new connection.
     var needsFreshConnection = false
     /// Whether no other request may use the current hop's connection, before or after it.
@@ -216,5 +218,17 @@ final class Transfer {
         if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {
             isForeignOrigin = true
         }
+    }
+
+    /// The caller leaves, and the hop stays until its look-up has ended: the resolver's thread can't be stopped, and without
+    /// its slot a client that comes and leaves would begin any number of them.
+    func abandon() {
+        isAbandoned = true
+        continuation.resume(returning: .failure(.cancelled))
+    }
+
+    /// Resumes the caller, unless it has left; the transfer is over.
+    func finish(_ result: Result<LoadSummary, LoadError>) {
+        if !isAbandoned { continuation.resume(returning: result) }
     }
 }

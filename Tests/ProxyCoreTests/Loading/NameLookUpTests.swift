@@ -3,6 +3,9 @@
 import Testing
 
 @testable import Loading
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite("Concurrent name look-ups")
 struct NameLookUpTests {
@@ -24,5 +27,29 @@ struct NameLookUpTests {
         #expect(begun < 1_000)
         #expect(lookUps.begin())
         #expect(!lookUps.begin())
+    }
+
+    @Test("that their caller leaves hold the fetch until they end, and connect to nothing then")
+    func abandoned() async throws {
+        let settings = try LoaderSettings(
+            configuration: FetchConfiguration(),
+            addresses: AddressPolicy(configuration: AddressConfiguration()), clocks: LoaderClocks())
+        let rules = Transfer.Rules(settings, lookUps: NameLookUps())
+        let request = OriginRequest(url: try SourceURL(parsing: "http://slow.example/a.png"))
+
+        let result = await withCheckedContinuation { continuation in
+            let transfer = Transfer(
+                job: LoadJob(id: 1, request: request, receiver: CollectingReceiver()), rules: rules,
+                connections: KnownConnections(), activity: TransferActivity(), continuation: continuation)
+            #expect(transfer.mayLookUp())
+            transfer.abandon()
+            #expect(transfer.isLookingUp)
+
+            #expect(!transfer.mayConnect(to: IPAddress("192.0.2.1")))
+            #expect(!transfer.isLookingUp)
+            transfer.finish(.failure(.queueFull))
+        }
+
+        #expect(throws: LoadError.cancelled) { try result.get() }
     }
 }
