@@ -53,13 +53,16 @@ struct AdminAccess: Sendable {
         return unsafe Array(value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") })
     }
 
-    /// Whether the request is addressed by a name: a name that resolves to loopback is an attacker's (DNS
+    /// Whether the request is addressed by a name of the DNS: one that resolves to loopback is an attacker's (DNS
     /// rebinding).
+    ///
+    /// A browser reaches a unix socket, too, through a port that ssh forwards to it. Programs that connect to one may call the
+    /// daemon by any name without a dot.
     private func isAddressedByName(_ request: HTTPRequest) -> Bool {
-        guard request.client != .unix else { return false }
         let host =
             unsafe request.withFirstValue(of: .host) { unsafe String(decoding: $0, as: UTF8.self) } ?? ""
         let name = host.hasPrefix("[") ? Substring(host) : host.prefix { $0 != ":" }
+        if request.client == .unix, !name.contains(".") { return false }
         return !name.hasPrefix("[") && name.lowercased() != "localhost"
             && !name.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     }
