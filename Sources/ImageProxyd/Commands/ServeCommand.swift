@@ -16,6 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var settings: SettingsOptions
 
     func run() async throws {
+        HangUpSignal.hold()
         let sockets = try inheritedSockets()
         let (configuration, files, _) = try settings.loadAll(sockets)
         try await Daemon.run(configuration: configuration, files: files, source: settings.source(sockets))

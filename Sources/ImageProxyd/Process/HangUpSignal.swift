@@ -4,7 +4,10 @@ internal import Dispatch
 import Glibc
 import Synchronization
 
-/// SIGHUP, which requests a reload; once this exists it no longer ends the process.
+/// Whether SIGHUP has come since `HangUpSignal.hold`.
+private let hasComeEarly = Atomic(false)
+
+/// SIGHUP, which requests a reload.
 struct HangUpSignal {
     /// Stores a signal that comes too early.
     private final class Gate: Sendable {
@@ -32,6 +35,15 @@ struct HangUpSignal {
     private let gate = Gate()
     private let reload: @Sendable () -> Void
 
+    /// From now on the signal does not end the process; one that comes is handled after `begin`.
+    ///
+    /// Called before the settings are read: what is changed later is read anew.
+    static func hold() {
+        // Made now, since the handler must not make it.
+        hasComeEarly.store(false, ordering: .relaxed)
+        _ = signal(SIGHUP) { _ in hasComeEarly.store(true, ordering: .relaxed) }
+    }
+
     /// Prepares to call `reload` at each signal, never twice at once; signals before `begin` are handled
     /// then. Returns when none is lost any more.
     init(_ reload: @escaping @Sendable () -> Void) async {
@@ -42,6 +54,7 @@ struct HangUpSignal {
             if gate.come() { reload() }
         }
         await source.begin()
+        if hasComeEarly.load(ordering: .relaxed) { _ = gate.come() }
     }
 
     /// Handles each signal from now on.

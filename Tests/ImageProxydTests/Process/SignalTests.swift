@@ -31,4 +31,17 @@ struct SignalTests {
             hangUps.cancel()
         }
     }
+
+    @Test("A signal to reload that comes before the settings are read is handled when the daemon is ready")
+    func earlyHangUp() async {
+        await #expect(processExitsWith: .success) {
+            HangUpSignal.hold()
+            kill(getpid(), SIGHUP)
+            let (reloads, continuation) = AsyncStream.makeStream(of: Void.self)
+            let hangUps = await HangUpSignal { continuation.yield() }
+            hangUps.begin()
+            for await _ in reloads { break }
+            hangUps.cancel()
+        }
+    }
 }
