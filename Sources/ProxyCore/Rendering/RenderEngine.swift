@@ -118,7 +118,7 @@ struct RenderEngine {
     private func header(
         of source: borrowing VipsSource, as format: ImageFormat
     ) throws(RenderError) -> ImageHeader {
-        guard plan.decodableFormats.contains(format) else { throw .unsupportedFormat(format.rawValue) }
+        guard plan.readableFormats.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch {
             if case .tooManyPixels(let why) = error { throw .tooManyPixels(why) }

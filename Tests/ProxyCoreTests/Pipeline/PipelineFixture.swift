@@ -89,25 +89,28 @@ final class PipelineFixture: Sendable {
 
     /// A request for a path of the origin, by default untransformed.
     func request(
-        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none,
+        formats: FormatsConfiguration = FormatsConfiguration()
     ) throws -> ImageRequest {
-        try request(absolute: origin.url(path), parameters, accept: accept, rules: rules)
+        try request(
+            absolute: origin.url(path), parameters, accept: accept, rules: rules, formats: formats)
     }
 
     /// A request for any source.
     func request(
-        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none,
+        formats: FormatsConfiguration = FormatsConfiguration()
     ) throws -> ImageRequest {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.origins = rules
         policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
-            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            limits: RenderLimits(), formats: formats, quality: QualityConfiguration(),
             policy: policy)
         let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
-        let formats = AutomaticFormats(FormatsConfiguration().auto)
+        let automatic = AutomaticFormats(formats.auto)
         return try parser.parse(query: Array(query.utf8)) {
-            Array(accept.utf8).withUnsafeBytes { AcceptClass(accept: $0, candidates: formats) }
+            Array(accept.utf8).withUnsafeBytes { AcceptClass(accept: $0, candidates: automatic) }
         }
     }
 

@@ -45,7 +45,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package var limits: RenderLimits
     /// The maximum work, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
     package var workLimit: Int?
-    /// Formats that may be decoded.
+    /// Formats of sources that may be decoded, and those that are written only if they may be decoded.
     package var decodableFormats: [ImageFormat]
     /// Default qualities, by format.
     package var qualities: [ImageFormat: Int]

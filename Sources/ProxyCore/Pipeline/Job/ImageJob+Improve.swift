@@ -79,7 +79,6 @@ extension ImageJob {
             let (half, original) = await intermediate(serving: plan, of: source)
         {
             plan.intermediate = .read(original)
-            plan.decodableFormats = [half.description.format]
             return (plan, source.with(half))
         }
         guard let original = try await tiers.original(for: request, hash: record.contentHash) else {

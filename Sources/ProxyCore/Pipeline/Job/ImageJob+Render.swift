@@ -67,8 +67,6 @@ extension ImageJob {
         var plan = wanted
         plan.intermediate = .read(original)
         plan.workLimit = request.workLimit
-        // It is ours, whatever clients may send.
-        plan.decodableFormats = [half.description.format]
         var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
