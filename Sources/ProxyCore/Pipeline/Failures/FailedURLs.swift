@@ -61,14 +61,14 @@ package final class FailedURLs: Sendable {
 
     /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
     func explained(
-        _ request: ImageRequest, at now: Int64
+        _ request: ImageRequest, _ history: FetchContext.History? = nil, at now: Int64
     ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
         func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
             failed.peek(key, at: now).map {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
-        let source = remembered(request.sourceKey)
+        let source = remembered(key(ofSource: request.sourceKey, history))
         let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         return (isShrunk ? nil : source, remembered(request.resultKey))
     }

@@ -250,7 +250,8 @@ struct ImageJob: Sendable {
         // Validators are worth sending only when a 304 would leave something to serve.
         guard isShared || mayConfirm(record) else { return try await fetch() }
         let isRemembered =
-            !directives.retryFailed && failures.explained(request, at: now.seconds).source != nil
+            !directives.retryFailed
+            && failures.explained(request, context.history, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStreaming.fetch(validating: directives.noCache ? nil : record)
