@@ -103,10 +103,7 @@ extension ImageJob {
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
         let part = context.trace?.begin("fetch", .client)
-        var question = try originRequest(validating: record, part)
-        question.urgency = fetch.urgency
-        let pass = try failures.hosts.admit(
-            question.url.origin, for: context.client, at: now.seconds)
+        let (question, pass) = try admittedRequest(for: fetch, validating: record, part)
         let start = ContinuousClock.now
         let received: Source?
         var (summary, took) = (LoadSummary(), 0)
@@ -140,10 +137,24 @@ extension ImageJob {
         return source
     }
 
+    /// What the origin is asked, if it may be asked now.
+    private func admittedRequest(
+        for fetch: OriginalFetch, validating record: SourceRecord?, _ part: Trace.Part?
+    ) throws(PipelineError) -> (OriginRequest, HostBreakers.Pass) {
+        do throws(PipelineError) {
+            let question = try originRequest(for: fetch, validating: record, part)
+            let pass = try failures.hosts.admit(question.url.origin, for: context.client, at: now.seconds)
+            return (question, pass)
+        } catch {
+            part?.end(error)
+            throw error
+        }
+    }
+
     /// What the origin is asked, and where that is.
     /// - Throws: `sourceForbidden` where the rule rewrites the URL to none.
     private func originRequest(
-        validating record: SourceRecord?, _ part: Trace.Part?
+        for fetch: OriginalFetch, validating record: SourceRecord?, _ part: Trace.Part?
     ) throws(PipelineError) -> OriginRequest {
         let rule = request.rule
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
@@ -158,6 +169,7 @@ extension ImageJob {
         }
         question.validatedURL = record?.finalURL
         question.rules = pipeline.configuration.origins
+        question.urgency = fetch.urgency
         return question
     }
 
