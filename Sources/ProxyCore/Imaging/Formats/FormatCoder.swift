@@ -60,7 +60,7 @@ extension FormatCoder {
     static var signatures: [[UInt8]] { [] }
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool { false }
     static var untrustedCoders: [String] { [] }
-    package static var isUntrusted: Bool { !untrustedCoders.isEmpty }
+    package static var isWrittenOnlyIfRead: Bool { !untrustedCoders.isEmpty }
     static func repaired(_ file: UnsafeMutableRawBufferPointer) -> [UInt8]? { nil }
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {}
     static func unsupportedPart(of file: UnsafeRawBufferPointer, page: Int) -> String? { nil }

@@ -32,7 +32,7 @@ package protocol FormatRow {
     static var isWritable: Bool { get }
     /// Whether libvips considers one of its coders untrusted: it is then read, and written, only where `formats.decode`
     /// names it.
-    static var isUntrusted: Bool { get }
+    static var isWrittenOnlyIfRead: Bool { get }
     /// The longest side that its encoder accepts, in pixels.
     static var maxSide: Int { get }
     /// Whether it can store all 8-bit levels exactly.

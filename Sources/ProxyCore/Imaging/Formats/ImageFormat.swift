@@ -56,7 +56,7 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
 
     /// Whether it can be written. One whose coders libvips does not trust is written only if it may also be read.
     package func isWritable(decoding allowed: [ImageFormat]) -> Bool {
-        row.isWritable && (!row.isUntrusted || allowed.contains(self))
+        row.isWritable && (!row.isWrittenOnlyIfRead || allowed.contains(self))
     }
 }
 
