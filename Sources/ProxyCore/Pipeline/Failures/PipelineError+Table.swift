@@ -240,8 +240,10 @@ extension PipelineError {
 
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {
-        guard ImageFormat(rawValue: name) == nil else {
-            return unreadFormat.explained("'\(name)' is read only where the setting formats.decode names it")
+        if let row = ImageFormat(rawValue: name)?.row {
+            let use = row.isWritable && row.isWrittenOnlyIfRead ? "read and written" : "read"
+            return unreadFormat.explained(
+                "'\(name)' is \(use) only where the setting formats.decode names it")
         }
         return unreadFormat.explained("'\(name)' is not supported; \(readFormats)")
     }
