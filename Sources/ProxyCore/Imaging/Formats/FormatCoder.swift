@@ -115,6 +115,19 @@ extension FormatCoder {
     ) -> ExifBlock? {
         keepsAll ? image.exif(adding: image.ownership(lostBeside: writtenMetadata)) : ExifBlock(ownership)
     }
+}
+
+/// A format that is only read: results become others.
+protocol ReadOnlyFormat: FormatCoder {}
+
+extension ReadOnlyFormat {
+    static var isWritable: Bool { false }
+    /// Of what is written in its place.
+    static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
+    /// Likewise: JPEG takes so much.
+    static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int {
+        JPEG.encodingMemory(pixels: pixels, frames: frames, hasAlpha: hasAlpha)
+    }
 
     static func save(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, strips: CInt

@@ -57,7 +57,7 @@ package protocol FormatRow {
 
     /// The work of decoding a pixel, relative to a pixel written as JPEG; measured by `bench-work`.
     static func decodingWork(_ header: ImageHeader) -> Double
-    /// The work of writing a pixel once, likewise.
+    /// The work of writing a pixel once, likewise. Of a format that is written, measured, as is `encodingMemory`.
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double
     /// The bytes that the decoder takes as long as the result is made; measured by `bench/memory-table`.
     static func decodingMemory(_ job: DecodingJob) -> Int
@@ -86,9 +86,6 @@ extension FormatRow {
     package static var leavesMemoryUnwritten: Bool { false }
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }
     package static func decodingPeak(_ job: DecodingJob) -> Int { 0 }
-    package static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
-    /// For formats that are only read: results become JPEG, which takes so much. A writable format says its own, measured.
-    package static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
 }
 
 /// How an encoder gives up detail for fewer bytes.

@@ -55,11 +55,10 @@ extension HEIFCoder {
 }
 
 /// HEVC in HEIF, decoded by libde265 1.0.11.
-enum HEIC: HEIFCoder {
+enum HEIC: HEIFCoder, ReadOnlyFormat {
     static let format = ImageFormat.heic
     static let mediaType = "image/heic"
     static let storedCode: UInt8 = 6
-    static let isWritable = false
 }
 
 /// AV1 in HEIF, by libaom 3.6.0.

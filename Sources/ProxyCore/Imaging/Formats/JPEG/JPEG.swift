@@ -120,6 +120,8 @@ enum JPEG: FormatCoder {
         return job.rows(job.isLinear ? DecodingJob.rowsInFlight : shrunkRows)
     }
 
+    static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
+
     /// Rows that are in memory at once if the decoder shrinks.
     private static let shrunkRows = 384
 }
