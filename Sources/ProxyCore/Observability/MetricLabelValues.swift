@@ -67,9 +67,9 @@ package enum Metric {
         case dns, connect, tls, ttfb, body
     }
 
-    /// The format that was written; `none` if nothing was.
+    /// The format that was written; `none` if no picture was.
     package enum Format: Int, CaseIterable, MetricLabels {
-        case none, jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
+        case none, jpeg, png, webp, avif, gif, tiff, jxl
 
         /// The value for a format's name; `none` for a name that is not in the list.
         package init(named name: String) {

@@ -42,7 +42,7 @@ extension ImageJob {
             if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }
             return .failed
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         // Workers may have been busy for long.
         guard await tiers.isUnaltered(source.hit), let latest = await tiers.record(for: request),
             latest.contentHash == record.contentHash

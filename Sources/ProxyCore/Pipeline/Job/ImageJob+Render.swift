@@ -46,7 +46,7 @@ extension ImageJob {
             metrics.count(failedTransform: failure)
             throw failure
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         // It may have waited for a worker for seconds, and nothing checks what that reads.
         guard await tiers.isUnaltered(source.hit) else {
             throw .internalFailure("the original was altered while its transform waited")
@@ -83,7 +83,7 @@ extension ImageJob {
             _ = try? await tiers.disk.remove(half.description.key, kind: .intermediate)
             return nil
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         guard await tiers.isUnaltered(half.hit) else { return nil }
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
