@@ -6,6 +6,8 @@
 package protocol FormatRow {
     /// The format.
     static var format: ImageFormat { get }
+    /// Its name in sentences.
+    static var title: String { get }
     /// The registered media type, as sent in `Content-Type`.
     static var mediaType: String { get }
     /// How names of its files end.
@@ -43,6 +45,8 @@ package protocol FormatRow {
     static var canBeProgressive: Bool { get }
     /// Whether its encoder takes much less time with the fast effort.
     static var hasFastEffort: Bool { get }
+    /// The quality, 1–100, without one in the request or in the settings; nil for a format that has no quality.
+    static var defaultQuality: Int? { get }
     /// How its encoder gives up detail for fewer bytes; also whether a request's `quality` is accepted.
     static var concession: Concession { get }
     /// The number of pixels from which on the automatic choice does not take it.
@@ -68,6 +72,7 @@ package protocol FormatRow {
 }
 
 extension FormatRow {
+    package static var title: String { format.rawValue.uppercased() }
     package static var fileExtension: String { format.rawValue }
     package static var aliases: [String] { [] }
     package static var supportsAlpha: Bool { true }
@@ -81,7 +86,8 @@ extension FormatRow {
     package static var mayRequestLossless: Bool { canBeLossless }
     package static var canBeProgressive: Bool { false }
     package static var hasFastEffort: Bool { false }
-    package static var concession: Concession { .none }
+    package static var defaultQuality: Int? { nil }
+    package static var concession: Concession { defaultQuality == nil ? .none : .quality }
     package static func automaticPixels(in plan: RenderPlan) -> Int { .max }
     package static var leavesMemoryUnwritten: Bool { false }
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }

@@ -43,6 +43,8 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
 
     /// The formats that every current browser displays; every worker can read and write them.
     package static let shownByBrowsers = allCases.filter { $0.row.isShownByBrowsers }
+    /// Their names, for sentences.
+    package static let titlesShownByBrowsers = shownByBrowsers.map { $0.row.title }.joined(separator: ", ")
 
     /// The format of this name, or alias, in requests and settings; nil for any other text.
     package init?(named name: some StringProtocol) {

@@ -87,23 +87,28 @@ extension ImageFormat? {
     }
 }
 
-/// Default encoder qualities. Configuration: `quality`.
+/// Default encoder qualities, of every format that has a quality. Configuration: `quality`.
 package struct QualityConfiguration: SettingGroup {
-    package var jpeg = 80
-    package var webp = 79
-    package var avif = 63
-    package var jxl = 77
+    /// The qualities, by format.
+    package private(set) var byFormat: [ImageFormat: Int]
 
     /// Creates the defaults.
-    package init() {}
-
-    package static let settings = SettingTable<Self>("Default encoder qualities.", reload: .takes) {
-        Setting("jpeg", \.jpeg, in: 1...100, "JPEG.")
-        Setting("webp", \.webp, in: 1...100, "WebP.")
-        Setting("avif", \.avif, in: 1...100, "AVIF.")
-        Setting("jxl", \.jxl, in: 1...100, "JPEG XL.")
+    package init() {
+        byFormat = Dictionary(uniqueKeysWithValues: Self.defaults.map { ($0.format, $0.quality) })
     }
 
-    /// The same, by format.
-    package var byFormat: [ImageFormat: Int] { [.jpeg: jpeg, .webp: webp, .avif: avif, .jxl: jxl] }
+    private subscript(format: ImageFormat) -> Int {
+        get { byFormat[format] ?? 0 }
+        set { byFormat[format] = newValue }
+    }
+
+    private static let defaults = ImageFormat.allCases.compactMap { format in
+        format.row.defaultQuality.map { (format: format, quality: $0) }
+    }
+
+    package static let settings = SettingTable<Self>("Default encoder qualities.", reload: .takes) {
+        defaults.map { format, _ in
+            Setting(format.rawValue, \.[format], in: 1...100, "\(format.row.title).")
+        }
+    }
 }

@@ -121,12 +121,12 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     /// How to write a result in a format.
     package func settings(for format: ImageFormat) -> EncodeSettings {
         var settings = EncodeSettings(
-            format: format, quality: quality ?? qualities[format] ?? Self.defaultQuality,
+            format: format, quality: quality ?? qualities[format] ?? Self.noQuality,
             isLossless: isLossless, isProgressive: isProgressive, metadata: metadata, effort: effort)
         if case .read = intermediate { settings.isQuick = maxBytes == nil }
         return settings
     }
 
-    /// For formats that have no configured quality.
-    private static let defaultQuality = 80
+    /// Of formats that have none, and read none.
+    private static let noQuality = 100
 }

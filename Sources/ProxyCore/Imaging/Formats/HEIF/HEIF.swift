@@ -73,7 +73,7 @@ enum AVIF: HEIFCoder {
     /// It rounds levels when it converts RGB to YCbCr, but keeps the full resolution of every plane.
     static let mayRequestLossless = true
     static let hasFastEffort = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 63
 
     static func automaticPixels(in plan: RenderPlan) -> Int { plan.avifMaxPixels }
 

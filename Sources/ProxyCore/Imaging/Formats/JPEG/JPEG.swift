@@ -22,7 +22,7 @@ enum JPEG: FormatCoder {
     static let isShownByBrowsers = true
     static let maxSide = 65_500
     static let canBeProgressive = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 80
 
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         let scans = unsafe JPEGScans(of: file)

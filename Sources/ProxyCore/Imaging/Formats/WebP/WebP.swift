@@ -13,6 +13,7 @@ import CVips
 ///   (`withoutExif`).
 enum WebP: FormatCoder {
     static let format = ImageFormat.webp
+    static let title = "WebP"
     static let mediaType = "image/webp"
     static let storedCode: UInt8 = 3
 
@@ -21,7 +22,7 @@ enum WebP: FormatCoder {
     static let isShownByBrowsers = true
     static let maxSide = 16_383
     static let canBeLossless = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 79
 
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool {
         prefix.starts(with: "RIFF".utf8) && prefix.dropFirst(8).starts(with: "WEBP".utf8)
