@@ -218,7 +218,7 @@ struct RenderEngine {
         let usual = try VipsCoder.encode(pixels, settings)
         guard pixels.isFlat else { return usual }
         var lossless = settings
-        (lossless.format, lossless.isLossless, lossless.isQuick) = (.webp, true, false)
+        (lossless.format, lossless.isLossless, lossless.isQuickWebP) = (.webp, true, false)
         VipsLibrary.unblock(.webp)
         let exact = try VipsCoder.encode(pixels, lossless)
         guard exact.count < usual.count else { return usual }

@@ -3,7 +3,7 @@
 /// Everything besides the source's bytes that decides the bytes of a rendition: typed, canonical, and sent to
 /// a worker unchanged.
 package struct RenderPlan: Sendable, Hashable, Codable {
-    /// How much work to put into AVIF and JPEG XL. No part of any key.
+    /// How much work to put into formats with a fast effort. No part of any key.
     package var effort: EncodingEffort = .fast
     /// Whether the automatic choice takes the format with the least work, because many jobs wait. No part of
     /// any key.
@@ -123,7 +123,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         var settings = EncodeSettings(
             format: format, quality: quality ?? qualities[format] ?? Self.noQuality,
             isLossless: isLossless, isProgressive: isProgressive, metadata: metadata, effort: effort)
-        if case .read = intermediate { settings.isQuick = maxBytes == nil }
+        if case .read = intermediate { settings.isQuickWebP = maxBytes == nil }
         return settings
     }
 

@@ -59,7 +59,7 @@ enum WebP: FormatCoder {
         let encoded = try unsafe EncodedImage.written { bytes, count in
             unsafe shim_save_webp(
                 picture, &bytes, &count, CInt(clamping: settings.quality), settings.isLossless ? 1 : 0,
-                settings.isQuick ? quickEffort : effort, strips)
+                settings.isQuickWebP ? quickEffort : effort, strips)
         }
         let stripped = strips == 1 ? withoutExif(encoded) : encoded
         return image.hasAlpha ? withAlphaFlag(stripped) : stripped
