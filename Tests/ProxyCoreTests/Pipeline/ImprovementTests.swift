@@ -26,13 +26,13 @@ private final class BackgroundGate: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         var plan = plan
-        let isBackground = RenderInterest.current?.isBackground == true
-        if isBackground { await gate.passage() }
-        change(&plan, isBackground)
-        return try await renderer.render(plan, from: source, into: destination, at: offset, beside: beside)
+        if interest.isBackground { await gate.passage() }
+        change(&plan, interest.isBackground)
+        return try await renderer.render(
+            plan, from: source, into: destination, at: offset, beside: beside, for: interest)
     }
 }
 

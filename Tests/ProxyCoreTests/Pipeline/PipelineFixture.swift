@@ -188,9 +188,10 @@ final class GatedRenderer: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
-        return try await renderer.render(plan, from: source, into: destination, at: offset, beside: beside)
+        return try await renderer.render(
+            plan, from: source, into: destination, at: offset, beside: beside, for: interest)
     }
 }

@@ -35,8 +35,7 @@ extension ImageJob {
         else { return .failed }
         let rendition: Rendition
         do throws(RenderError) {
-            let background = RenderInterest(isBackground: true)
-            rendition = try await renderWithFallback(plan, from: body, to: &target, for: background)
+            rendition = try await renderWithFallback(plan, from: body, to: &target)
         } catch {
             if error == .cancelled || error == .queueFull { return .interrupted }
             if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }

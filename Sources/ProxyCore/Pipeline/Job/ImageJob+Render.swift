@@ -89,31 +89,26 @@ extension ImageJob {
     }
 
     /// Has a worker render into the target, and once more into memory where the disk has no space.
-    /// - Parameter interest: the clients charged for the work; nil charges those that wait for the job.
     func renderWithFallback(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil,
-        for interest: RenderInterest? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside)
         } catch .notWritten(let text) where target.staged != nil {
             do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside)
         }
     }
 
-    /// Has a worker render, for the clients that wait for it; a refresh renders for the client that caused it.
+    /// Has a worker render, for the clients that wait for it.
     func runRenderer(
-        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil,
-        for interest: RenderInterest? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
-        let interest = interest ?? RenderInterest.current ?? RenderInterest(context.client)
         let part = context.trace?.begin("render")
         do throws(RenderError) {
-            let rendition = try await interest.carried { () async throws(RenderError) in
-                try await pipeline.renderer.render(
-                    plan, from: body, into: target.file, at: target.offset, beside: beside)
-            }
+            let rendition = try await pipeline.renderer.render(
+                plan, from: body, into: target.file, at: target.offset, beside: beside,
+                for: interest ?? RenderInterest(context.client))
             part?.end(rendition)
             return rendition
         } catch {

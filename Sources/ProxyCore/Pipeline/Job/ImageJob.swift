@@ -60,6 +60,8 @@ struct ImageJob: Sendable {
     var givenSource: Source?
     /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
     private(set) var registered: Key?
+    /// The clients that its renderings count for; nil for the client of `context` alone.
+    var interest: RenderInterest?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var streamProgress: ImageProgress?
 
@@ -149,15 +151,13 @@ struct ImageJob: Sendable {
     /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
     private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
         var job = self
+        job.interest = progress.interest
         job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: what was purged while the job waited to be joined does not concern it.
         if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
-        let begun = job
-        return try await progress.interest.carried { () async throws(PipelineError) in
-            var response = try await begun.image()
-            if scope == .durable { await tiers.secure(&response, for: request, token: begun.token) }
-            return response
-        }
+        var response = try await job.image()
+        if scope == .durable { await tiers.secure(&response, for: request, token: job.token) }
+        return response
     }
 
     /// The image from the nearest place that has it.
