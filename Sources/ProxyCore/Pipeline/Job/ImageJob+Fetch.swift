@@ -27,7 +27,7 @@ extension ImageJob {
         validating record: SourceRecord? = nil, isRepeated: Bool = false
     ) async throws(PipelineError) -> Source {
         // What a client has sent can't be fetched again.
-        guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
+        guard !request.source.isUpload || context.upload != nil else { throw .notCached }
         if !isPrivate, !directives.retryFailed,
             let failure = failures.failure(ofSourceOf: request, context.history, at: now.seconds)
         {
@@ -84,7 +84,7 @@ extension ImageJob {
 
     /// A fetch that has yet to begin.
     private func newFetch() -> OriginalFetch {
-        let upload = request.source.isUpload ? Upload.current : nil
+        let upload = request.source.isUpload ? context.upload : nil
         let (body, place) =
             upload.map { ($0.body, SpillTarget()) }
             ?? tiers.newBody(keyText: request.sourceKeyText, scope: scope)
