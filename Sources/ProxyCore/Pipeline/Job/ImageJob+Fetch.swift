@@ -74,14 +74,6 @@ extension ImageJob {
         }
     }
 
-    /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
-    func raiseFetchPriority() {
-        for isConditional in [false, true] {
-            let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
-            fetch?.urgency.join(context.client, to: priority)
-        }
-    }
-
     /// A fetch that has yet to begin.
     private func newFetch() -> OriginalFetch {
         let upload = request.source.isUpload ? context.upload : nil
@@ -266,22 +258,6 @@ extension ImageJob {
     /// Removes what was stored before the origin forbade to store it.
     private func removeCopies(under token: PurgeToken) async {
         guard token.isValid, await tiers.record(for: request) != nil else { return }
-        await tiers.removeAll(ofSource: request.sourceKey)
-    }
-
-    /// Remembers a failure if its row in the error table says so; a source that is gone takes its copies with it.
-    ///
-    /// What began before a purge is answered, and leaves nothing behind: it may be of what was purged.
-    /// - Parameters:
-    ///   - seconds: for which the origin allows it to be remembered; nil where it does not say.
-    ///   - token: the job's own where it is nil.
-    func remember(
-        _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
-    ) async {
-        guard !isPrivate, (token ?? self.token).isValid else { return }
-        failures.remember(failure, of: request, context.history, atMost: seconds, at: now.seconds)
-        // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard failure.isNotFound, context.history == nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 }

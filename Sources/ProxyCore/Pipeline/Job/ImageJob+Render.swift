@@ -12,21 +12,6 @@ import Tracing
 
 /// How a rendition is made and stored.
 extension ImageJob {
-    /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again for
-    /// another size.
-    func refuseFailed() throws(PipelineError) {
-        guard !directives.retryFailed else { return }
-        let known =
-            failures.failure(of: request.resultKey, at: now.seconds)
-            // That it can't be fetched now forbids nothing that needs no fetch.
-            ?? failures.failure(ofSourceOf: request, context.history, at: now.seconds).flatMap {
-                $0.isOfDecoding ? $0 : nil
-            }
-        guard let known else { return }
-        context.forwarding?.note(.remembered)
-        throw known
-    }
-
     /// Has a rendition made, and puts it into the tiers; what no tier may hold is only answered.
     func renderAndStore(_ source: Source, by wanted: RenderPlan) async throws(PipelineError) -> ImageResponse
     {
