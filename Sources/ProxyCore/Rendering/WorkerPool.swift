@@ -87,16 +87,16 @@ package final class WorkerPool: ImageRendering {
         threads.dropFirst().forEach(run)
     }
 
-    private func makeThreads() throws(RenderError) -> [WorkerSlot] {
-        var threads: [WorkerSlot] = []
+    private func makeThreads() throws(RenderError) -> [WorkerThread] {
+        var threads: [WorkerThread] = []
         for index in 0..<state.withLock({ $0.slots.count }) {
             threads.append(
-                try WorkerSlot(index: index, executable: executable, pool: self))
+                try WorkerThread(index: index, executable: executable, pool: self))
         }
         return threads
     }
 
-    private func run(_ thread: WorkerSlot) {
+    private func run(_ thread: WorkerThread) {
         state.withLock { $0.threadStarted(thread.index, thread.alert) }
         DispatchQueue(label: "imageproxyd.worker.\(thread.index)").async { thread.run() }
     }
