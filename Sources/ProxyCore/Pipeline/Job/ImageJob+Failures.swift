@@ -22,7 +22,7 @@ extension ImageJob {
         throw known
     }
 
-    /// Remembers a failure if its row in the error table says so; a source that is gone takes its copies with it.
+    /// Remembers a failure if its row in the error table says so.
     ///
     /// What began before a purge is answered, and leaves nothing behind: it may be of what was purged.
     /// - Parameters:
@@ -30,11 +30,8 @@ extension ImageJob {
     ///   - token: the job's own where it is nil.
     func remember(
         _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
-    ) async {
+    ) {
         guard !isPrivate, (token ?? self.token).isValid else { return }
         failures.remember(failure, of: request, context.history, atMost: seconds, at: now.seconds)
-        // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard failure.isNotFound, context.history == nil else { return }
-        await tiers.removeAll(ofSource: request.sourceKey)
     }
 }

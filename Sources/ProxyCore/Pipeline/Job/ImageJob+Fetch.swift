@@ -114,9 +114,10 @@ extension ImageJob {
             failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now.seconds)
             metrics.count(failedFetch: failure, took: (ContinuousClock.now - start).inMicroseconds)
             part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
-            await remember(
+            remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
                 under: fetch.token)
+            if failure.isNotFound { await removeGoneCopies(under: fetch.token) }
             throw failure
         }
         failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
@@ -253,6 +254,13 @@ extension ImageJob {
         await tiers.saveIfLatest(
             record, receivedAt: fetch.received.receivedAt, scope: scope, token: fetch.token)
         return Source(record: record, provenance: .revalidated(.stale))
+    }
+
+    /// Removes what was stored of a source that its origin has no more, whether or not it is on record.
+    private func removeGoneCopies(under token: PurgeToken) async {
+        // An origin may have said so because of the proxies that a client names; a refresh names none.
+        guard !isPrivate, context.history == nil, token.isValid else { return }
+        await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Removes what was stored before the origin forbade to store it.

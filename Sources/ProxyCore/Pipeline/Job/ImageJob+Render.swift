@@ -61,7 +61,7 @@ extension ImageJob {
             metrics.count(failedTransform: failure)
             guard !failure.isTemporary else { throw failure }
             guard !failure.isOfPlan else {
-                await remember(failure)
+                remember(failure)
                 throw failure
             }
             // Lost: a failure to delete; it is tried again with the next use.

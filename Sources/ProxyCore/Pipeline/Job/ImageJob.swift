@@ -298,7 +298,7 @@ struct ImageJob: Sendable {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }
-            await remember(error)
+            remember(error)
             verifyDecoding(of: source, after: error)
             throw error
         }
