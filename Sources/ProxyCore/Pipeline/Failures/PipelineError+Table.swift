@@ -236,7 +236,7 @@ extension PipelineError {
     }
 
     /// Whether it was refused because of the client that asked, and would not be for another.
-    var isOfItsClient: Bool { row == Self.clientPaused.row }
+    var isClientPaused: Bool { row == Self.clientPaused.row }
 
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {

@@ -69,7 +69,7 @@ extension ImageJob {
         } catch {
             if error.wasForwarded { noteForwarding() }
             // Another client's fetch was refused because of that client.
-            guard !subscription.isLeader, error.isOfItsClient, !isRepeated else { throw error }
+            guard !subscription.isLeader, error.isClientPaused, !isRepeated else { throw error }
             return try await self.fetch(validating: record, isRepeated: true)
         }
     }

@@ -69,7 +69,7 @@ extension ImageJob {
         do {
             return try await collapsedResult(of: subscription)
         } catch {
-            guard !subscription.isLeader, error.isOfItsClient else { throw error }
+            guard !subscription.isLeader, error.isClientPaused else { throw error }
             return try await collapsedResult(of: join())
         }
     }
