@@ -36,7 +36,7 @@ extension ImageJob {
         guard await tiers.isUnaltered(source.hit) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
-        if scope.usesDisk { await noteFirstSize(rendition, beside: second, of: source.record) }
+        if scope.usesDisk { await storeIntermediate(rendition, beside: second, of: source.record) }
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
@@ -203,8 +203,8 @@ extension ImageJob {
         return target
     }
 
-    /// Stores what was written beside a result, and remembers that there was one.
-    private func noteFirstSize(
+    /// Remembers that a size of a large original was made, and stores the intermediate that was written beside it, if one was.
+    private func storeIntermediate(
         _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
     ) async {
         let rule = pipeline.configuration.intermediates
