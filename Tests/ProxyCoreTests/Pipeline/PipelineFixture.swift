@@ -81,8 +81,7 @@ final class PipelineFixture: Sendable {
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(
-                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
-                rasterPlan: rasterPlan,
+                maxSourceBytes: 1 << 24, rasterPlan: rasterPlan,
                 intermediates: intermediates, improve: improve),
             metrics: metrics, clock: { [clock] in clock.now })
     }

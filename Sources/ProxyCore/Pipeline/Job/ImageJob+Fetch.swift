@@ -81,13 +81,11 @@ extension ImageJob {
             upload.map { ($0.body, SpillTarget()) }
             ?? tiers.newBody(keyText: request.sourceKeyText, scope: scope)
         let configuration = pipeline.configuration
-        let fetch = OriginalFetch(
-            body: body, place: place, decodable: configuration.decodableFormats,
+        return OriginalFetch(
+            body: body, place: place, decodable: configuration.rasterPlan.decodableFormats,
             maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
-            rules: configuration.origins, client: context.client,
+            rules: configuration.origins, urgency: FetchUrgency(priority, client: context.client),
             judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
-        fetch.urgency.raise(to: priority)
-        return fetch
     }
 
     /// Runs at most once at a time for a key.

@@ -63,7 +63,7 @@ final class OriginalFetch: OriginReceiving {
     /// Voided by a purge: what is received is then stored nowhere.
     let token: PurgeToken
 
-    private let decodable: Set<ImageFormat>
+    private let decodable: [ImageFormat]
     private let maxBytes: Int
     private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     private let state: Mutex<Received>
@@ -76,11 +76,11 @@ final class OriginalFetch: OriginReceiving {
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
     ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
-    ///   - client: the one whose request begins it.
+    ///   - urgency: that of the request that begins it.
     ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
-        body: PartialBody, place: SpillTarget, decodable: Set<ImageFormat>, maxBytes: Int,
-        token: PurgeToken, rules: OriginRules = .none, client: ClientID? = nil,
+        body: PartialBody, place: SpillTarget, decodable: [ImageFormat], maxBytes: Int,
+        token: PurgeToken, rules: OriginRules = .none, urgency: FetchUrgency = FetchUrgency(.low),
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
@@ -88,7 +88,7 @@ final class OriginalFetch: OriginReceiving {
         self.decodable = decodable
         self.maxBytes = maxBytes
         self.token = token
-        urgency = FetchUrgency(.low, client: client)
+        self.urgency = urgency
         self.judge = judge
         state = Mutex(Received(hops: HopRules(rules)))
     }
