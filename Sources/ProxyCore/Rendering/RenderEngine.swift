@@ -18,7 +18,9 @@ struct RenderEngine {
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
     ) throws(RenderError) -> Rendition {
         let watch = StopWatch()
-        guard let format = source.format else { throw .notAnImage }
+        guard let format = source.format else {
+            throw source.foreignFormat.map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
+        }
         if isAlone { VipsLibrary.clearErrors() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(RenderError) in
             let header = try self.header(of: source, as: format)
