@@ -15,8 +15,9 @@ package import URLs
 
 /// Answers requests for images from tiers, origin and renderer (SDWebImage's manager).
 ///
-/// `cachedEntry` is the hot path of a memory hit; everything else goes the way of `answer`, in `ImageJob`. Safe from any
-/// thread.
+/// A caller tries four ways in turn: `cachedEntry` for a hit in memory; `lookUpCached` for one on disk that the page cache
+/// holds, both on the event loop; `lookUpBlocking`, which waits for the disk; and `answer`, which runs an `ImageJob`. Safe
+/// from any thread.
 package final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading

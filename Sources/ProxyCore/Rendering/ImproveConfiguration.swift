@@ -2,7 +2,7 @@
 
 package import Primitives
 
-/// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
+/// Results in formats that have a fast effort are made with that, and once more with full effort when they are
 /// requested again and workers have nothing else to do. Configuration: `transform.improve`.
 package struct ImproveConfiguration: SettingGroup {
     package var enabled = true

@@ -13,7 +13,8 @@ extension ImageJob {
     /// Subscribes to the task that makes the image, and starts it where there is none.
     func join() async -> Subscription {
         var job = self
-        // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
+        // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored, in a task of
+        // its own, since the directives are part of the key.
         if await !linkTags() { job.directives.noStore = true }
         let key = job.key
         job.registered = key

@@ -10,9 +10,9 @@ import Rendering
 package import Request
 import Synchronization
 
-/// The steps of a request that memory can't answer on the event loop, from top to bottom: look up, join or
-/// start the task that makes the image, usable source, stored result, original, rendering, answer. What a
-/// step does inside is in `ImageJob+….swift`.
+/// The steps of a request that no cache can answer on the event loop: look up, join or start the task that makes the image,
+/// and in the task decide what to make it from, usable source, stored result, original, rendering. This file has the steps
+/// from top to bottom; how a task is joined is in `ImageJob+Join.swift`, and what a step does inside in the others.
 extension ImagePipeline {
     /// The image for `request`, from the nearest place that has it; however many clients ask at once, it is made once.
     ///
@@ -33,6 +33,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageAnswer {
         let job = ImageJob(self, request, directives: directives, cookies: cookies, context: context)
         if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
+        // Held until this function ends: its release is how this client leaves.
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
             image.isTagged = await job.linkTags()

@@ -10,10 +10,11 @@ import Primitives
 import Synchronization
 import URLs
 
-/// One fetch under way: yields head, partial body and completion, in this order, to every caller that follows it.
+/// What one fetch has received so far: heads, the body, its format, and why it failed.
 ///
-/// Called by the loader on its own thread; followed from any task. The body's first bytes decide whether it is an
-/// image at all, before the rest is fetched.
+/// The loader calls it on its own thread. Any task may read it, or wait until the head has forbidden to share it and until
+/// bytes may go out; that the fetch has ended is the result of its task in `ImagePipeline.fetches`. The body's first bytes
+/// decide whether it is an image at all, before the rest is fetched.
 final class OriginalFetch: OriginReceiving {
     /// What has been received so far, but for the body's bytes.
     struct Received: Sendable {
