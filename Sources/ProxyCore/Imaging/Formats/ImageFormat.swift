@@ -2,7 +2,7 @@
 
 /// An image format that the daemon knows. What is known of it is its row, in its folder.
 ///
-/// The row "an output format" of ARCHITECTURE.md lists what another one needs.
+/// docs/adding-a-format.md lists what another one needs.
 package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// JPEG (ITU-T T.81).
     case jpeg
