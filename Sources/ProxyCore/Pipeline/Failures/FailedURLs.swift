@@ -179,10 +179,6 @@ package final class FailedURLs: Sendable {
         return failed.forgetAll(ofSource: source)
     }
 
-    /// Forgets what is remembered under one key; returns how many failures that were.
-    @discardableResult
-    package func clear(key: CacheKey) -> Int { failed.forget(key) ? 1 : 0 }
-
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
     package func clear() -> Int {
@@ -198,10 +194,9 @@ package final class FailedURLs: Sendable {
     /// Origins that are left alone now, for the metrics.
     package var openHosts: Int { hosts.openCount }
 
-    /// Forgets a failure: the key has just succeeded.
-    func forget(_ key: CacheKey) {
-        failed.forget(key)
-    }
+    /// Forgets a failure, such as that of a key that has just succeeded; false if there was none.
+    @discardableResult
+    func forget(_ key: CacheKey) -> Bool { failed.forget(key) }
 
     /// Forgets the failure of a source, for requests that name these proxies: it has just been fetched.
     func forget(source: CacheKey, _ history: FetchContext.History?) {
