@@ -5,24 +5,23 @@ package import Primitives
 /// Default encoder qualities, of every format that has a quality. Configuration: `quality`.
 package struct QualityConfiguration: SettingGroup {
     /// The qualities, by format.
-    package private(set) var byFormat: [ImageFormat: Int]
+    package private(set) var byFormat = defaults
 
     /// Creates the defaults.
-    package init() {
-        byFormat = Dictionary(uniqueKeysWithValues: Self.defaults.map { ($0.format, $0.quality) })
-    }
+    package init() {}
 
     private subscript(format: ImageFormat) -> Int {
         get { byFormat[format] ?? 0 }
         set { byFormat[format] = newValue }
     }
 
-    private static let defaults = ImageFormat.allCases.compactMap { format in
-        format.row.defaultQuality.map { (format: format, quality: $0) }
-    }
+    private static let defaults = Dictionary(
+        uniqueKeysWithValues: ImageFormat.allCases.compactMap { format in
+            format.row.defaultQuality.map { (format, $0) }
+        })
 
     package static let settings = SettingTable<Self>("Default encoder qualities.", reload: .takes) {
-        defaults.map { format, _ in
+        ImageFormat.allCases.filter { defaults[$0] != nil }.map { format in
             Setting(format.rawValue, \.[format], in: 1...100, "\(format.row.title).")
         }
     }
