@@ -228,8 +228,8 @@ let package = Package(
         tests(
             of: "Pipeline",
             imports: [
-                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
-                "Cache", "Rendering", "Loading", "Sharing", "ImageTestSupport", "TestSupport",
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Tracing", "Freshness", "Origins",
+                "Request", "Cache", "Rendering", "Loading", "Sharing", "ImageTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"], swiftSettings: testPolicy),

@@ -133,7 +133,7 @@ struct Components: Sendable {
     ) -> ImagePipeline {
         var rules = ImagePipeline.Configuration(
             maxSourceBytes: configuration.fetch.maxBytes.bytes,
-            decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
+            rasterPlan: parser.rasterPlan,
             origins: origins, intermediates: configuration.transform.intermediates,
             improve: configuration.transform.improve)
         rules.passesDrawings = configuration.formats.svgPassThrough

@@ -132,6 +132,7 @@
             of image: borrowing Imaging.VipsImage, as format: ImageFormat,
             metadata: RenderPlan.MetadataPolicy = .keep
         ) throws -> [UInt8] {
+            VipsLibrary.unblock(format)
             let settings = EncodeSettings(
                 format: format, quality: 100, isLossless: true, isProgressive: nil, metadata: metadata)
             return try VipsCoder.encode(image, settings).withBytes { Array($0) }

@@ -31,7 +31,7 @@ package final class ExchangeNote: Sendable {
         /// How the origin was reached.
         var way = ForwardingRecord.Way()
         /// The body of a streamed image, which knows at its end how it was received.
-        var body: StreamingBody?
+        var body: BodyReader?
     }
 
     package init(path: InlineText) {

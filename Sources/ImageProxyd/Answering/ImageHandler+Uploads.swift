@@ -56,24 +56,14 @@ extension ImageHandler {
             let imageRequest = try parse(
                 request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
             parsed = imageRequest
-            let made = await Upload.$current.withValue(upload) { await self.image(imageRequest, context) }
-            return response(try made.get(), imageRequest, for: request, context)
+            var context = context
+            context.upload = upload
+            // For its client alone, unless the settings keep what is made of uploads.
+            let image = try await pipeline.answer(
+                for: imageRequest, cookies: cachesUploads ? nil : [], context: context, streaming: .none)
+            return response(image, imageRequest, for: request, context)
         } catch {
             return problem(error, parsed, for: request, context)
-        }
-    }
-
-    /// What the pipeline makes of the upload that the task carries: for its client alone, unless the settings keep it.
-    private func image(
-        _ imageRequest: ImageRequest, _ context: FetchContext
-    ) async -> Result<ImageAnswer, PipelineError> {
-        do throws(PipelineError) {
-            return .success(
-                try await pipeline.answer(
-                    for: imageRequest, cookies: cachesUploads ? nil : [], context: context,
-                    streaming: .none))
-        } catch {
-            return .failure(error)
         }
     }
 

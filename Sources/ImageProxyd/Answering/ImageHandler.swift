@@ -13,8 +13,8 @@ package import Primitives
 package import Request
 import URLs
 
-/// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
-/// pipeline.
+/// Answers `/img`, or `/info`, in the first of four ways that suffices: from memory; from a file that the page cache holds,
+/// both in the same turn of the loop; from the disk, which a task waits for; by the pipeline, in that task.
 package final class ImageHandler: Sendable {
     package let route: Metric.Route
     /// Whose URLs these are; nil for ours.
@@ -84,29 +84,32 @@ package final class ImageHandler: Sendable {
         return answersFromMemory(request, with: &response)
     }
 
-    /// Answers requests that `answersAtOnce` has not: from disk, or by a task.
+    /// Answers requests that `answersAtOnce` has not: at once where they are refused or a file in the page cache suffices, else
+    /// from a task.
     package func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        let checked = Result { () throws(PipelineError) in try check(request) }
-        // A refusal that is known already needs no task.
-        if case .failure(let error) = checked { return .now(problem(error, nil, for: request, .none)) }
-        let stored = storedAnswer(to: request, checked)
-        if case .hit(let image) = stored, case .success(let imageRequest) = checked {
-            return .now(response(image, imageRequest, for: request, .none))
+        let imageRequest: ImageRequest
+        do throws(PipelineError) {
+            imageRequest = try check(request)
+        } catch {
+            return .now(problem(error, nil, for: request, .none))
         }
-        let isOnDisk = if case .wouldBlock = stored { true } else { false }
+        let isOnDisk: Bool
+        switch storedAnswer(to: request, imageRequest) {
+        case .hit(let image): return .now(response(image, imageRequest, for: request, .none))
+        case .wouldBlock: isOnDisk = true
+        case .unknown: isOnDisk = false
+        }
         return .later(context: ExchangeContext(route).packed) {
             await self.tracing.run(request, at: self.route) { context in
-                await self.answerLater(request, checked, isOnDisk: isOnDisk, context)
+                await self.answerLater(request, imageRequest, isOnDisk: isOnDisk, context)
             }
         }
     }
 
     /// Hot path: answers with a fresh picture on disk, if no other check is needed.
-    private func storedAnswer(
-        to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
-    ) -> StoredAnswer {
-        guard route == .img, case .success(let imageRequest) = checked, !imageRequest.isInformation,
-            !imageRequest.delivery.isDataURL, !carriesDirectives(request)
+    private func storedAnswer(to request: HTTPRequest, _ imageRequest: ImageRequest) -> StoredAnswer {
+        guard route == .img, !imageRequest.isInformation, !imageRequest.delivery.isDataURL,
+            !carriesDirectives(request)
         else { return .unknown }
         return pipeline.lookUpCached(imageRequest)
     }
@@ -211,20 +214,16 @@ package final class ImageHandler: Sendable {
     /// The cold path: runs the pipeline.
     /// - Parameter isOnDisk: whether waiting for the disk alone may be enough.
     private func answerLater(
-        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>, isOnDisk: Bool,
-        _ context: FetchContext
+        _ request: HTTPRequest, _ imageRequest: ImageRequest, isOnDisk: Bool, _ context: FetchContext
     ) async -> HTTPResponse {
-        var parsed: ImageRequest?
+        if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest) {
+            return response(image, imageRequest, for: request, context)
+        }
         do throws(PipelineError) {
-            let imageRequest = try checked.get()
-            parsed = imageRequest
-            if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest) {
-                return response(image, imageRequest, for: request, context)
-            }
-            return response(
-                try await image(imageRequest, for: request, context), imageRequest, for: request, context)
+            let image = try await image(imageRequest, for: request, context)
+            return response(image, imageRequest, for: request, context)
         } catch {
-            return problem(error, parsed, for: request, context)
+            return problem(error, imageRequest, for: request, context)
         }
     }
 
@@ -261,15 +260,15 @@ package final class ImageHandler: Sendable {
     private func image(
         _ imageRequest: ImageRequest, for request: HTTPRequest, _ context: FetchContext
     ) async throws(PipelineError) -> ImageAnswer {
-        if imageRequest.delivery.options.contains(.handleCookies) {
-            return try await pipeline.answer(
-                for: imageRequest, cookies: request.values(of: Self.cookie), context: context,
-                streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
+        let cookies =
+            imageRequest.delivery.options.contains(.handleCookies) ? request.values(of: Self.cookie) : nil
+        var directives = RequestDirectives.none
+        if cookies == nil {
+            directives = self.directives(of: request)
+            directives.apply(imageRequest.delivery.options)
         }
-        var directives = directives(of: request)
-        directives.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, directives: directives, context: context,
+            for: imageRequest, directives: directives, cookies: cookies, context: context,
             streaming: Self.streamingSupport(of: request, isText: imageRequest.delivery.isDataURL))
     }
 

@@ -26,7 +26,7 @@ package struct Placeholder: Sendable {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
         }
         guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
-            throw Failure(description: "not a JPEG, PNG, WebP, GIF or AVIF image")
+            throw Failure(description: "none of \(ImageFormat.titlesShownByBrowsers)")
         }
         self.bytes = bytes
         self.format = format

@@ -95,7 +95,7 @@ package struct ResponseMapping: Sendable {
         orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
-        response.body = .stream(StreamedImage(image.body, orElse: problem), length: image.length)
+        response.body = .stream(ImageBodyStream(image.body, orElse: problem), length: image.length)
         response.prepared = heads.full
         sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)

@@ -102,18 +102,10 @@ struct LocalPicture {
             HostProcess.reportError("the result can't be written: \(reason)")
             throw ExitCode.failure
         case .failure(let error):
-            let failure = Self.failure(error, of: source)
+            let failure = PipelineError(error)
             let detail = failure.detail.map { ": \($0)" } ?? ""
             HostProcess.reportError(failure.row.title + detail)
             throw ExitCode.failure
         }
-    }
-
-    /// What a client would be answered, with the name of a format that is not read.
-    private static func failure(_ error: RenderError, of source: StoredBody) -> PipelineError {
-        guard case .notAnImage = error, case .bytes(let bytes) = source,
-            let format = ForeignFormat(sniffing: Array(bytes.prefix(4_096)))
-        else { return PipelineError(error) }
-        return .unsupportedFormat(format.rawValue)
     }
 }

@@ -155,7 +155,7 @@ private struct Reader {
             return refuse(key, "\(path) is larger than \(ByteCount(WatermarkImage.maxBytes))")
         }
         guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
-            return refuse(key, "\(path) is not a PNG, WebP, JPEG, GIF or AVIF image")
+            return refuse(key, "\(path) is none of \(ImageFormat.titlesShownByBrowsers)")
         }
         return WatermarkImage(name: name, bytes: bytes)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Imaging
 import Loading
 import Primitives
 
@@ -166,10 +167,9 @@ struct PrefetchInput {
         return pictures.contains { path.hasSuffix($0) }
     }
 
-    private static let pictures = [
-        ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".heic", ".heif", ".jxl", ".tif", ".tiff", ".bmp",
-        ".svg",
-    ]
+    private static let pictures =
+        ImageFormat.allCases.flatMap { [$0.row.fileExtension, $0.rawValue] + $0.row.aliases }.map { "." + $0 }
+        + [".heif", ".tif", ".bmp"]
 
     private mutating func takeLines(_ bytes: ArraySlice<UInt8>, _ next: (Item) throws -> Void) throws {
         for part in bytes.split(

@@ -15,16 +15,16 @@ package struct EncodeSettings: Sendable, Equatable {
     /// Bits of each pixel's index into a palette; nil lets PNG keep all colours and GIF take its 8.
     var paletteBits: Int?
 
-    /// Whether to take half the time for a few per cent more bytes, where an encoder offers that.
-    package var isQuick = false
-    /// How much work to put into AVIF and JPEG XL.
+    /// Whether WebP, which has one effort alone, takes half the time for a few per cent more bytes.
+    package var isQuickWebP = false
+    /// How much work to put into formats with a fast effort.
     package var effort = EncodingEffort.full
 
     /// Creates a value from its parts.
     package init(
         format: ImageFormat, quality: Int, isLossless: Bool, isProgressive: Bool? = nil,
         metadata: RenderPlan.MetadataPolicy,
-        paletteBits: Int? = nil, isQuick: Bool = false, effort: EncodingEffort = EncodingEffort.full
+        paletteBits: Int? = nil, isQuickWebP: Bool = false, effort: EncodingEffort = EncodingEffort.full
     ) {
         self.format = format
         self.quality = quality
@@ -32,7 +32,7 @@ package struct EncodeSettings: Sendable, Equatable {
         self.isProgressive = isProgressive
         self.metadata = metadata
         self.paletteBits = paletteBits
-        self.isQuick = isQuick
+        self.isQuickWebP = isQuickWebP
         self.effort = effort
     }
 
@@ -59,7 +59,7 @@ package struct EncodeSettings: Sendable, Equatable {
     }
 }
 
-/// How much work goes into a picture in a format whose encoder can trade much time for few bytes: AVIF and JPEG XL.
+/// How much work goes into a picture in a format whose encoder can trade much time for few bytes (`FormatRow.hasFastEffort`).
 package enum EncodingEffort: UInt8, Sendable, Hashable, Codable {
     /// For a picture that is kept for long.
     case full = 0

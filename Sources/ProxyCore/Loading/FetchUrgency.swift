@@ -72,13 +72,3 @@ package final class FetchUrgency: Sendable {
         state.withLock { $0.observer = observer }
     }
 }
-
-extension FetchUrgency: Hashable {
-    /// Compares identities.
-    package static func == (left: FetchUrgency, right: FetchUrgency) -> Bool { left === right }
-
-    /// Hashes the identity.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-}

@@ -67,9 +67,9 @@ package enum Metric {
         case dns, connect, tls, ttfb, body
     }
 
-    /// The format that was written; `none` if nothing was.
+    /// The format that was written; `none` if no picture was.
     package enum Format: Int, CaseIterable, MetricLabels {
-        case none, jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
+        case none, jpeg, png, webp, avif, gif, tiff, jxl
 
         /// The value for a format's name; `none` for a name that is not in the list.
         package init(named name: String) {
@@ -138,4 +138,26 @@ package enum Metric {
 
         package static func values(at index: Int) -> [String] { ["\(index + 100)"] }
     }
+}
+
+// MARK: - Values of readings
+
+/// The values that other modules' readings have, in words of theirs: a test of the daemon compares them with those.
+extension Metric {
+    static let tiers = ["memory", "disk"]
+    static let entryKinds = ["original", "result", "intermediate", "derived"]
+    static let evictions = [
+        "age", "size", "count", "replaced", "purged", "pressure", "corrupt", "missing",
+    ]
+    static let sharedOutcomes = ["ok", "missing", "unusable", "failed", "timed_out", "skipped"]
+    static let failureClasses = [
+        "not_found", "client_error", "not_an_image", "bad_image", "connection", "unanswered", "retry_after",
+    ]
+    static let restarts = ["crash", "timeout", "memory", "recycled", "cancelled", "start"]
+    static let rejections = [
+        "malformed", "body_too_large", "target_too_long", "unknown_expectation", "head_too_large",
+        "not_implemented", "version_not_supported", "misdirected", "too_many_connections",
+        "out_of_descriptors", "overload", "evicted", "header_timeout", "body_timeout", "write_timeout",
+        "request_timeout", "broken_body", "reset", "incomplete",
+    ]
 }

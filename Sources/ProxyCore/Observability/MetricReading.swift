@@ -9,10 +9,8 @@ import Synchronization
 package final class MetricReading: MetricFamily {
     /// Name, help and kind.
     package let row: MetricRow
-    /// The labels' names.
-    package let labelNames: [String]
-    /// The labels; their values come with the readings.
-    package var labels: [MetricLabel] { labelNames.map { MetricLabel(name: $0) } }
+    /// The labels, with the values that their readings have.
+    package let labels: [MetricLabel]
     private let readers = Mutex<[@Sendable () -> [Reading]]>([])
 
     /// A series and its present value.
@@ -35,19 +33,22 @@ package final class MetricReading: MetricFamily {
         }
     }
 
-    /// Creates a metric without values; `name` in full, with its prefix.
-    init(_ name: String, _ help: String, kind: MetricRow.Kind, labels: [String] = []) {
+    /// Labels by name, each with its values, or with none where these are not known beforehand.
+    typealias Labels = KeyValuePairs<String, [String]>
+
+    /// Creates a metric without readings; `name` in full, with its prefix.
+    init(_ name: String, _ help: String, kind: MetricRow.Kind, labels: Labels = [:]) {
         row = MetricRow(name, help, kind: kind)
-        labelNames = labels
+        self.labels = labels.map { MetricLabel(name: $0.key, values: $0.value) }
     }
 
     /// Creates a number of the daemon that rises and falls; `name` without the prefix.
-    static func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+    static func gauge(_ name: String, _ help: String, labels: Labels = [:]) -> MetricReading {
         MetricReading(MetricRow.prefix + name, help, kind: .gauge, labels: labels)
     }
 
     /// Creates a count of the daemon; `name` ends in `_total`.
-    static func counter(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+    static func counter(_ name: String, _ help: String, labels: Labels = [:]) -> MetricReading {
         MetricReading(MetricRow.prefix + name, help, kind: .counter, labels: labels)
     }
 
@@ -65,9 +66,9 @@ package final class MetricReading: MetricFamily {
     /// The present samples of the family.
     package func samples() -> [MetricSample] {
         readers.withLock { $0 }.flatMap { $0() }.map { reading in
-            precondition(reading.labels.count == labelNames.count, "\(row.name) takes \(labelNames)")
-            let labels = zip(labelNames, reading.labels).map { (name: $0, value: $1) }
-            return MetricSample(labels: labels, value: reading.value)
+            precondition(reading.labels.count == labels.count, "\(row.name) takes \(labels.map(\.name))")
+            let pairs = zip(labels, reading.labels).map { (name: $0.name, value: $1) }
+            return MetricSample(labels: pairs, value: reading.value)
         }
     }
 }

@@ -17,39 +17,47 @@ package final class Metrics: Sendable {
     package let httpConnectionsTotal = MetricReading.counter(
         "http_connections_total", "Client connections accepted.")
     package let httpRejected = MetricReading.counter(
-        "http_rejected_total", "Connections and requests refused or cut by the server.", labels: ["reason"])
+        "http_rejected_total", "Connections and requests refused or cut by the server.",
+        labels: ["reason": Metric.rejections])
     package let httpResponseBytes: MetricCounter<Metric.Route>
 
     package let cacheRequests = MetricReading.counter(
         "cache_requests_total", "Cache look-ups, by tier, kind and outcome.",
-        labels: ["tier", "kind", "outcome"])
+        labels: [
+            "tier": ["memory", "disk", "shared"], "kind": Metric.entryKinds,
+            "outcome": ["hit", "stale", "miss"],
+        ])
     package let cacheEnabled = MetricReading.gauge(
-        "cache_enabled", "Whether a tier stores entries of a kind: 1 or 0.", labels: ["tier", "kind"])
-    package let cacheBytes = MetricReading.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
+        "cache_enabled", "Whether a tier stores entries of a kind: 1 or 0.",
+        labels: ["tier": Metric.tiers, "kind": ["original", "result"]])
+    package let cacheBytes = MetricReading.gauge(
+        "cache_bytes", "Bytes stored.", labels: ["tier": Metric.tiers, "kind": Metric.entryKinds])
     package let cacheOverheadBytes = MetricReading.gauge(
         "cache_overhead_bytes", "Bytes that index, journal and folders take beside the entries.",
-        labels: ["tier"])
+        labels: ["tier": ["disk"]])
     package let cacheLimitBytes = MetricReading.gauge(
         "cache_limit_bytes",
         "Most bytes that a tier takes; less than cache.memory.maxBytes while the machine lacks memory.",
-        labels: ["tier"])
+        labels: ["tier": Metric.tiers])
     package let cacheHeldBytes = MetricReading.gauge(
         "cache_held_bytes", "Bytes of pictures in memory, in the tier or in answers that are being sent.")
     package let cacheEntries = MetricReading.gauge(
-        "cache_entries", "Entries stored.", labels: ["tier", "kind"])
+        "cache_entries", "Entries stored.", labels: ["tier": Metric.tiers, "kind": Metric.entryKinds])
     package let cacheEvictions = MetricReading.counter(
-        "cache_evictions_total", "Entries evicted.", labels: ["tier", "reason"])
+        "cache_evictions_total", "Entries evicted.",
+        labels: ["tier": Metric.tiers, "reason": Metric.evictions])
     package let cacheCorrupt = MetricReading.counter(
-        "cache_corrupt_total", "Entries found damaged and removed.", labels: ["tier"])
+        "cache_corrupt_total", "Entries found damaged and removed.", labels: ["tier": ["disk"]])
     package let cacheWriteErrors = MetricReading.counter(
-        "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier"])
+        "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier": ["disk"]])
 
     package let sharedRequests = MetricReading.counter(
         "shared_requests_total", "Exchanges with the object store of the shared tier, by outcome.",
-        labels: ["operation", "outcome"])
+        labels: ["operation": Metric.SharedOperation.allCases.map(\.label), "outcome": Metric.sharedOutcomes])
     package let sharedDuration: MetricHistogram<Metric.SharedOperation>
     package let sharedBytes = MetricReading.counter(
-        "shared_bytes_total", "Bytes of objects, in from the store and out to it.", labels: ["direction"])
+        "shared_bytes_total", "Bytes of objects, in from the store and out to it.",
+        labels: ["direction": ["in", "out"]])
     package let sharedQueueBytes = MetricReading.gauge(
         "shared_queue_bytes", "Bytes of the names of pictures that wait to be uploaded.")
     package let sharedQueueLimitBytes = MetricReading.gauge(
@@ -68,10 +76,13 @@ package final class Metrics: Sendable {
 
     package let coalescedRequests: MetricCounter<Metric.SharedTask>
     package let tasks = MetricReading.gauge(
-        "tasks", "Fetches and transforms that requests wait for, queued ones included.", labels: ["task"])
-    package let failedURLs = MetricReading.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
+        "tasks", "Fetches and transforms that requests wait for, queued ones included.",
+        labels: ["task": Metric.SharedTask.allCases.map(\.label)])
+    package let failedURLs = MetricReading.gauge(
+        "failed_urls", "Failed URLs remembered.", labels: ["class": Metric.failureClasses])
     package let failedURLHits = MetricReading.counter(
-        "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
+        "failed_url_hits_total", "Requests answered from the memory of failed URLs.",
+        labels: ["class": Metric.failureClasses])
     package let hostBreakersOpen = MetricReading.gauge(
         "host_breakers_open",
         "Origins that get no requests for a while: they could not be reached, or answered 429 with Retry-After."
@@ -83,11 +94,12 @@ package final class Metrics: Sendable {
     package let fetchBytes: MetricCounter<NoLabels>
     package let fetchConnections = MetricReading.counter(
         "fetch_connections_total",
-        "Connections to origins: opened, reused, or closed because of unexpected bytes.", labels: ["use"])
+        "Connections to origins: opened, reused, or closed because of unexpected bytes.",
+        labels: ["use": ["new", "reused", "tainted"]])
     package let fetchKeys = MetricReading.counter(
         "fetch_keys_total",
         "Reads of keys to sign requests with, from files or services, by outcome: ok, failed.",
-        labels: ["outcome"])
+        labels: ["outcome": ["ok", "failed"]])
     package let fetchesInProgress = MetricReading.gauge(
         "fetch_in_progress", "Transfers from origins in progress.")
     package let fetchesInProgressLimit = MetricReading.gauge(
@@ -110,9 +122,10 @@ package final class Metrics: Sendable {
     package let transformImprovements: MetricCounter<Metric.Improvement>
     package let transformImprovementQueue = MetricReading.gauge(
         "transform_improvement_queue", "Results waiting to be improved.")
-    package let workers = MetricReading.gauge("workers", "Worker processes.", labels: ["state"])
+    package let workers = MetricReading.gauge(
+        "workers", "Worker processes.", labels: ["state": ["starting", "idle", "busy"]])
     package let workerRestarts = MetricReading.counter(
-        "worker_restarts_total", "Worker processes replaced.", labels: ["reason"])
+        "worker_restarts_total", "Worker processes replaced.", labels: ["reason": Metric.restarts])
     package let workerMemory = MetricReading.gauge(
         "worker_memory_bytes",
         "Memory of all workers, a page that several of them share counted once; without shared pages where the kernel hides them."
@@ -133,9 +146,9 @@ package final class Metrics: Sendable {
     package let traceSpans = MetricReading.counter(
         "trace_spans_total",
         "Spans for the collector of traces: exported, dropped because too many waited, or failed.",
-        labels: ["outcome"])
+        labels: ["outcome": ["exported", "dropped", "failed"]])
     package let buildInfo = MetricReading.gauge(
-        "build_info", "The build, as a label; always 1.", labels: ["version"])
+        "build_info", "The build, as a label; always 1.", labels: ["version": []])
 
     /// Every family except those of the process, in the order of the properties.
     package var families: [any MetricFamily] {

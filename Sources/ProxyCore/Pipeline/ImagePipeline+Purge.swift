@@ -43,7 +43,7 @@ extension ImagePipeline {
             detach { $0 == key || $1 == key }
             defer { detach { $0 == key || $1 == key } }
             counts = try await tiers.purge(key: key, in: which)
-            counts.failures = failures.clear(key: key)
+            counts.failures = failures.forget(key) ? 1 : 0
         case .tag(let tag):
             // A tag belongs to a source, too: none of its variants may be joined, whether requested under the tag or not.
             let found: @Sendable (Set<CacheKey>) -> Void = { [self] sources in

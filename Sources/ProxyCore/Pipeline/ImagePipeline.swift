@@ -15,8 +15,9 @@ package import URLs
 
 /// Answers requests for images from tiers, origin and renderer (SDWebImage's manager).
 ///
-/// `cachedEntry` is the hot path of a memory hit; everything else goes the way of `answer`, in `ImageJob`. Safe from any
-/// thread.
+/// A caller tries four ways in turn: `cachedEntry` for a hit in memory; `lookUpCached` for one on disk that the page cache
+/// holds, both on the event loop; `lookUpBlocking`, which waits for the disk; and `answer`, which runs an `ImageJob`. Safe
+/// from any thread.
 package final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading
@@ -52,11 +53,10 @@ package final class ImagePipeline: Sendable {
     package struct Configuration: Sendable {
         /// Most bytes of an original.
         package var maxSourceBytes: Int
-        /// Formats that are accepted.
-        package var decodableFormats: Set<ImageFormat>
         /// Whether drawings may go out as they came.
         package var passesDrawings = false
-        /// The plan for a source that must not go out as it is, because it is not a raster image.
+        /// The plan for a source that must not go out as it is, because it is not a raster image; its decodable formats are
+        /// those that are accepted.
         package var rasterPlan: RenderPlan
         /// How sources are treated where one is named without a request for an image.
         package var origins: OriginRules
@@ -70,14 +70,13 @@ package final class ImagePipeline: Sendable {
 
         /// Collects the settings.
         package init(
-            maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
-            rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
+            maxSourceBytes: Int, rasterPlan: RenderPlan = RenderPlan(format: .source),
+            origins: OriginRules = .none,
             intermediates: IntermediateConfiguration = IntermediateConfiguration(),
             improve: ImproveConfiguration = ImproveConfiguration()
         ) {
             self.improve = improve
             self.maxSourceBytes = maxSourceBytes
-            self.decodableFormats = decodableFormats
             self.rasterPlan = rasterPlan
             self.origins = origins
             self.intermediates = IntermediateRule(configuration: intermediates)

@@ -27,8 +27,8 @@ extension Metrics {
     }
 
     /// Counts a rendering that came to its end.
-    func count(_ rendition: Rendition) {
-        let format = Metric.Format(named: rendition.format.rawValue)
+    func count(_ rendition: Rendition, by plan: RenderPlan) {
+        let format = plan.format == .information ? .none : Metric.Format(named: rendition.format.rawValue)
         transforms.increment(format, .ok)
         if rendition.isCheapest { transformCheapest.increment() }
         let timings = rendition.timings

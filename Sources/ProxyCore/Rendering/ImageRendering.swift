@@ -15,18 +15,20 @@ package protocol ImageRendering: Sendable {
     /// The intermediate of a plan is written to `beside`; if that fails, the result is unaffected.
     ///
     /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
+    /// - Parameter interest: the clients that the job counts for.
     /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition
 }
 
 extension ImageRendering {
-    /// Renders a plan that writes no intermediate.
+    /// Renders a plan that writes no intermediate, by default for no client that can be distinguished.
     package func render(
-        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        for interest: RenderInterest = RenderInterest()
     ) async throws(RenderError) -> Rendition {
-        try await render(plan, from: source, into: destination, at: offset, beside: nil)
+        try await render(plan, from: source, into: destination, at: offset, beside: nil, for: interest)
     }
 }

@@ -38,7 +38,7 @@ package final class InProcessRenderer: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { state in
             state.nextID += 1
@@ -50,7 +50,7 @@ package final class InProcessRenderer: ImageRendering {
                     RenderJob(
                         id: id, plan: plan, source: source, destination: destination, offset: offset,
                         beside: beside,
-                        enqueued: .now, interest: .current ?? RenderInterest(), continuation: continuation))
+                        enqueued: .now, interest: interest, continuation: continuation))
             }
         } onCancel: {
             cancel(id)

@@ -115,6 +115,11 @@ extension RenderPlan {
         guard case .read(let original) = intermediate else { return nil }
         return original.header
     }
+
+    /// The formats that the source may have; an intermediate is the daemon's own, whatever may be decoded of others.
+    var readableFormats: [ImageFormat] {
+        original == nil ? decodableFormats : Rendition.Intermediate.formats
+    }
 }
 
 extension ImageHeader {

@@ -4,7 +4,7 @@ import Imaging
 
 /// How much memory a job takes at its worst, from facts of the header alone.
 ///
-/// Meant to be no less than what it takes, and no more than twice as much; measured by `bench/memory`. A worker's own
+/// Meant to be no less than what it takes, and no more than twice as much; measured by `bench/memory-table`. A worker's own
 /// limit holds beside it.
 struct MemoryEstimate {
     let header: ImageHeader

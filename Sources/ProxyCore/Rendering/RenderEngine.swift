@@ -18,7 +18,9 @@ struct RenderEngine {
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
     ) throws(RenderError) -> Rendition {
         let watch = StopWatch()
-        guard let format = source.format else { throw .notAnImage }
+        guard let format = source.format else {
+            throw source.foreignFormat.map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
+        }
         if isAlone { VipsLibrary.clearErrors() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(RenderError) in
             let header = try self.header(of: source, as: format)
@@ -118,7 +120,7 @@ struct RenderEngine {
     private func header(
         of source: borrowing VipsSource, as format: ImageFormat
     ) throws(RenderError) -> ImageHeader {
-        guard plan.decodableFormats.contains(format) else { throw .unsupportedFormat(format.rawValue) }
+        guard plan.readableFormats.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch {
             if case .tooManyPixels(let why) = error { throw .tooManyPixels(why) }
@@ -218,7 +220,7 @@ struct RenderEngine {
         let usual = try VipsCoder.encode(pixels, settings)
         guard pixels.isFlat else { return usual }
         var lossless = settings
-        (lossless.format, lossless.isLossless, lossless.isQuick) = (.webp, true, false)
+        (lossless.format, lossless.isLossless, lossless.isQuickWebP) = (.webp, true, false)
         VipsLibrary.unblock(.webp)
         let exact = try VipsCoder.encode(pixels, lossless)
         guard exact.count < usual.count else { return usual }

@@ -5,12 +5,9 @@ import Synchronization
 
 /// The clients that have requested a render, and its priority: the basis of the queue for workers.
 ///
-/// It is a task-local of the rendering task. A client that joins the render joins this, so that a job counts
-/// for every client that waits for it and not only for the one that began it. Safe from any task.
+/// A client that joins the render joins this, so that a job counts for every client that waits for it and not
+/// only for the one that began it. Safe from any task.
 package final class RenderInterest: Sendable {
-    /// The interest that the current task renders for; nil if a job belongs to one client alone.
-    @TaskLocal package static var current: RenderInterest?
-
     /// The clients at one moment.
     struct Parties: Sendable {
         /// The highest priority of any of them.
@@ -32,16 +29,6 @@ package final class RenderInterest: Sendable {
     package init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
         state = Mutex(Parties(priority: priority, clients: [client]))
         self.isBackground = isBackground
-    }
-
-    /// Renders for this interest in `work`.
-    package func carried<Value: Sendable, Failure: Error>(
-        _ work: @Sendable () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let outcome: Result<Value, Failure> = await Self.$current.withValue(self) {
-            do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
-        }
-        return try outcome.get()
     }
 
     /// The clients now.

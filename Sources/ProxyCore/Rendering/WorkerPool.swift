@@ -87,16 +87,16 @@ package final class WorkerPool: ImageRendering {
         threads.dropFirst().forEach(run)
     }
 
-    private func makeThreads() throws(RenderError) -> [WorkerSlot] {
-        var threads: [WorkerSlot] = []
+    private func makeThreads() throws(RenderError) -> [WorkerThread] {
+        var threads: [WorkerThread] = []
         for index in 0..<state.withLock({ $0.slots.count }) {
             threads.append(
-                try WorkerSlot(index: index, executable: executable, pool: self))
+                try WorkerThread(index: index, executable: executable, pool: self))
         }
         return threads
     }
 
-    private func run(_ thread: WorkerSlot) {
+    private func run(_ thread: WorkerThread) {
         state.withLock { $0.threadStarted(thread.index, thread.alert) }
         DispatchQueue(label: "imageproxyd.worker.\(thread.index)").async { thread.run() }
     }
@@ -142,7 +142,7 @@ package final class WorkerPool: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
@@ -150,9 +150,9 @@ package final class WorkerPool: ImageRendering {
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: clock.now(), interest: .current ?? RenderInterest(), continuation: continuation)
+                    enqueued: clock.now(), interest: interest, continuation: continuation)
                 // A job that no client waits for does not get a second worker.
-                job.isRetried = job.interest.isBackground
+                job.isRetried = interest.isBackground
                 enqueue(job)
             }
         } onCancel: {

@@ -56,7 +56,7 @@ package struct Span: Sendable, Hashable {
 ///
 /// A span goes to the exporter when it ends, so that nothing is collected for a request; work that other requests wait
 /// for may end after the request itself.
-package final class Trace: Sendable, Hashable {
+package final class Trace: Sendable {
     /// The trace's id.
     let id: UInt128
     /// The request's span.
@@ -121,8 +121,4 @@ package final class Trace: Sendable, Hashable {
                 start: time.lowerBound &+ epoch,
                 end: time.upperBound &+ epoch, attributes: attributes, error: error))
     }
-
-    package static func == (left: Trace, right: Trace) -> Bool { left === right }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -76,8 +76,7 @@ final class ClockedProxy: Sendable {
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: FreshnessConfiguration()),
             configuration: ImagePipeline.Configuration(
-                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
-                rasterPlan: parser.rasterPlan),
+                maxSourceBytes: 1 << 24, rasterPlan: parser.rasterPlan),
             metrics: Metrics(loops: 1, version: "test"), clock: clock)
         (self.pipeline, self.parser) = (pipeline, parser)
         let (loops, limit) = (LoopGuard(name: "test"), ClientLimit(RateLimitConfiguration()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPServer
+import Imaging
 import Primitives
 import TestSupport
 import Testing
@@ -63,6 +64,8 @@ struct SettingsPageTests {
                     $0.hasPrefix("http.") && serverMembers.contains(String($0.dropFirst(5)))
                 }
             case is AddressConfiguration: return members(of: member.value, at: path)
+            case let qualities as [ImageFormat: Int] where !qualities.isEmpty:
+                return qualities.keys.map { "\(path).\($0.rawValue)" }
             default: return [inner]
             }
         }

@@ -30,6 +30,10 @@ struct InformationTests {
         #expect(second["Cache-Status"]?.hasSuffix("detail=memory") == true)
         #expect(image["Content-Type"] == "image/png")
         #expect(proxy.origin.count("/photo.jpg") == 1)
+        for format in ["none", "png"] {
+            let name = "imageproxyd_transform_total{format=\"\(format)\",outcome=\"ok\"}"
+            #expect(try await proxy.metric(name) == 1, "\(format)")
+        }
         #expect(
             try await proxy.get(target, "If-None-Match: \(try #require(first["ETag"]))").status == 304)
     }

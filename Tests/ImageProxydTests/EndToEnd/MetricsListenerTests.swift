@@ -3,6 +3,12 @@
 import TestSupport
 import Testing
 
+@testable import Cache
+@testable import HTTPServer
+@testable import Observability
+@testable import Rendering
+@testable import Sharing
+
 @Suite("Metrics of a running daemon")
 struct MetricsListenerTests {
     /// A request to the address of `metrics.listen`, whose port the log names.
@@ -112,38 +118,35 @@ struct MetricsListenerTests {
         #expect(try await proxy.metric("imageproxyd_last_reload_successful") == 1)
     }
 
-    @Test("docs/metrics.md has the values of every label")
-    func documentedValues() async throws {
+    @Test("Readings have the values of labels that their rows declare")
+    func declaredValues() async throws {
         let proxy = try await Proxy()
-        let text = try await proxy.get("/metrics").text
-        let page = TextFiles.read("docs/metrics.md").split(separator: "\n")
-        var values: [String: [String]] = [:]
-        for line in text.split(separator: "\n") {
-            guard let name = line.firstMatch(of: /^(imageproxyd_[a-z_]+?)(?:_bucket|_sum|_count)?\{/)?.1
-            else {
-                continue
-            }
-            for match in line.matches(of: /([a-z_]+)="([^"]*)"/)
-            where !["le", "version", "status"].contains(match.1) {
-                values["| `\(name)` | `\(match.1)` | ", default: []].append(String(match.2))
-            }
-        }
+        let families = Metrics(loops: 1, version: "").families
+        let declared = Dictionary(uniqueKeysWithValues: families.map { ($0.row.name, $0.labels) })
 
-        #expect(values.count > 20)
-        for (start, found) in values {
-            let name = start.split(separator: "`")[1]
-            let label = start.split(separator: "`")[3]
-            let rows = page.filter { $0.hasPrefix(start) || $0.hasPrefix("| `\(name)` | ") }
-            let listed = rows.flatMap { row -> [String] in
-                guard
-                    let part = row.split(separator: "`\(label)`").last?.split(separator: "|").first(where: {
-                        $0.contains(where: \.isLetter)
-                    })
-                else { return [] }
-                return part.split(separator: ";")[0].split { ": ,".contains($0) }.map(String.init)
+        let samples = try await proxy.get("/metrics").text.matches(of: /(?m)^(imageproxyd_[a-z_]+)\{(.*)\}/)
+
+        #expect(samples.count > 100)
+        for sample in samples {
+            let labels = declared[String(sample.1)] ?? []
+            for pair in sample.2.matches(of: /([a-z_]+)="([^"]*)"/) {
+                let values = labels.first { $0.name == pair.1 }?.values ?? []
+                #expect(values.isEmpty || values.contains(String(pair.2)), "\(sample.0)")
             }
-            #expect(Set(found).isSubset(of: listed), "\(start)")
         }
+    }
+
+    @Test("Values of labels that name what another module counts are all that it counts")
+    func valuesOfModules() {
+        #expect(Metric.entryKinds == EntryKind.allCases.map { "\($0)" })
+        #expect(Metric.evictions == EvictionReason.allCases.map(\.rawValue))
+        #expect(Metric.failureClasses == FailureClass.allCases.map(\.rawValue))
+        #expect(Metric.restarts == WorkerPool.RestartReason.allCases.map(\.rawValue))
+        #expect(Metric.rejections == HTTPServer.RejectionReason.allCases.map { snakeCased("\($0)") })
+        #expect(Metric.sharedOutcomes == SharedStatistics.Outcome.allCases.map { snakeCased("\($0)") })
+        #expect(
+            Metric.SharedOperation.allCases.map(\.label)
+                == SharedStatistics.Operation.allCases.map { "\($0)" })
     }
 
     @Test("Values of labels are in snake case")

@@ -30,20 +30,27 @@ struct Dashboard {
     private static let columns = 24
     private static let size = (width: 8, height: 7)
 
-    /// The rows of the dashboard: the beginnings of the names, without the prefix.
+    /// The rows of the dashboard: how the names begin, without the prefix; the process has its own.
     private static let sections: [(title: String, prefixes: [String])] = [
         ("Requests", ["http_"]),
         ("Caches", ["cache_", "coalesced", "tasks", "failed_"]),
         ("Fetches", ["fetch_", "host_"]),
         ("Transforms and workers", ["transform_", "worker"]),
-        ("Process", [""]),
+        ("Shared tier and cluster", ["shared_", "cluster_"]),
+        ("Prefetching", ["prefetch_"]),
+        ("Settings, logs and traces", ["reloads_", "last_reload_", "access_log_", "trace_", "build_"]),
     ]
+
+    /// Families whose names begin as no section says.
+    struct NoSection: Error {
+        let names: [String]
+    }
 
     /// The dashboard as JSON.
     static func text(of families: [any MetricFamily]) throws -> String {
         var dashboard = Dashboard(families)
         dashboard.addGlance()
-        dashboard.addFamilies()
+        try dashboard.addFamilies()
         return try dashboard.json()
     }
 
@@ -96,19 +103,18 @@ struct Dashboard {
 
     // MARK: - Panels by the table
 
-    private mutating func addFamilies() {
-        let prefix = "imageproxyd_"
+    private mutating func addFamilies() throws {
+        let sections =
+            Self.sections.map { ($0.title, $0.prefixes.map { "imageproxyd_" + $0 }) }
+            + [("Process", ["process_"])]
         var left = families.filter { level(boundedBy: $0) == nil }
-        for section in Self.sections {
-            addRow(section.title)
-            let chosen = left.filter { family in
-                let name = family.row.name
-                guard name.hasPrefix(prefix) else { return section.prefixes == [""] }
-                return section.prefixes.contains { name.dropFirst(prefix.count).hasPrefix($0) }
-            }
+        for (title, prefixes) in sections {
+            let chosen = left.filter { family in prefixes.contains(where: family.row.name.hasPrefix) }
             left.removeAll { family in chosen.contains { $0.row == family.row } }
+            addRow(title)
             for family in chosen { add(panel(family)) }
         }
+        guard left.isEmpty else { throw NoSection(names: left.map(\.row.name)) }
     }
 
     private func panel(_ family: any MetricFamily) -> Panel {

@@ -16,7 +16,7 @@ struct PrometheusTextTests {
         metrics.transforms.increment(.webp, .ok)
         for case let family as MetricReading in metrics.families
         where family.row.name != "imageproxyd_build_info" {
-            let labels = family.labelNames.map { "some \($0)" }
+            let labels = family.labels.map { "some \($0.name)" }
             family.collect { [MetricReading.Reading(labels, 7)] }
         }
         return metrics.families + ProcessMetrics.families()

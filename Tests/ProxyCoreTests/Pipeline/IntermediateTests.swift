@@ -7,6 +7,7 @@ import Testing
 @testable import Cache
 @testable import ImageTestSupport
 @testable import Imaging
+@testable import Observability
 @testable import Pipeline
 @testable import Primitives
 @testable import Rendering
@@ -104,6 +105,32 @@ struct IntermediateTests {
         #expect(try await kinds(fixture, before) == [.result, .derived])
 
         #expect(try await kinds(fixture, [transform]) == [.result])
+    }
+
+    @Test("Formats that are read only by setting are written from an intermediate, too, which stays")
+    func optionalFormats() async throws {
+        let fixture = try fixture()
+        let photo = try TestPicture(decoding: Fixtures.photo).encoded(as: .jxl)
+        fixture.origin.route("/a.jxl", .body(photo, fields: Self.fields))
+        var formats = FormatsConfiguration()
+        formats.decode.append(.jxl)
+        formats.auto = [.jxl, .webp]
+
+        for (path, format) in [("/a.jpg", "jxl"), ("/a.jpg", "auto"), ("/a.jxl", "source")] {
+            var made: [String] = []
+            for width in [300, 200, 150] {
+                let request = try fixture.request(
+                    path, "transform=resize:\(width)x&format=\(format)",
+                    accept: "image/jxl, image/webp;q=0.9",
+                    formats: formats)
+                let response = try await fixture.pipeline.response(for: request)
+                made.append("\(response.description.kind) \(response.description.format)")
+                fixture.forgetMemory()
+            }
+            #expect(made.suffix(2) == ["derived jxl", "derived jxl"], "\(path) \(format)")
+        }
+        #expect(fixture.metrics.transforms.value(LabelPair(.none, .unsupported)) == 0)
+        #expect(try await stored(fixture).contains(.intermediate))
     }
 
     @Test("Results are made directly if intermediates are off, or the original is too small for one")

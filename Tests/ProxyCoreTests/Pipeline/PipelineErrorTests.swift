@@ -20,6 +20,8 @@ struct PipelineErrorTests {
             (PipelineError(ImageRequestError.signatureRequired), "'&sig='"),
             (PipelineError(ImageRequestError.urlExpired), "'expires'"),
             (PipelineError.tooManyRequests(retryAfter: 1), "security.rateLimit"),
+            (PipelineError(RenderError.unsupportedFormat("heic")), "'heic' is read only where"),
+            (PipelineError(RenderError.unsupportedFormat("jxl")), "'jxl' is read and written only where"),
         ])
     func detail(error: PipelineError, name: String) {
         #expect(error.detail?.contains(name) == true)

@@ -81,33 +81,35 @@ final class PipelineFixture: Sendable {
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(
-                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
-                rasterPlan: rasterPlan,
+                maxSourceBytes: 1 << 24, rasterPlan: rasterPlan,
                 intermediates: intermediates, improve: improve),
             metrics: metrics, clock: { [clock] in clock.now })
     }
 
     /// A request for a path of the origin, by default untransformed.
     func request(
-        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+        _ path: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none,
+        formats: FormatsConfiguration = FormatsConfiguration()
     ) throws -> ImageRequest {
-        try request(absolute: origin.url(path), parameters, accept: accept, rules: rules)
+        try request(
+            absolute: origin.url(path), parameters, accept: accept, rules: rules, formats: formats)
     }
 
     /// A request for any source.
     func request(
-        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none
+        absolute url: String, _ parameters: String = "", accept: String = "", rules: OriginRules = .none,
+        formats: FormatsConfiguration = FormatsConfiguration()
     ) throws -> ImageRequest {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.origins = rules
         policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
-            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            limits: RenderLimits(), formats: formats, quality: QualityConfiguration(),
             policy: policy)
         let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
-        let formats = AutomaticFormats(FormatsConfiguration().auto)
+        let automatic = AutomaticFormats(formats.auto)
         return try parser.parse(query: Array(query.utf8)) {
-            Array(accept.utf8).withUnsafeBytes { AcceptClass(accept: $0, candidates: formats) }
+            Array(accept.utf8).withUnsafeBytes { AcceptClass(accept: $0, candidates: automatic) }
         }
     }
 
@@ -185,9 +187,10 @@ final class GatedRenderer: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?
+        beside: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
-        return try await renderer.render(plan, from: source, into: destination, at: offset, beside: beside)
+        return try await renderer.render(
+            plan, from: source, into: destination, at: offset, beside: beside, for: interest)
     }
 }

@@ -152,6 +152,32 @@ struct StaleServingTests {
     }
 
     @Test(
+        "Whether the origin was asked is said of the requests that name the same proxies, for which alone it is remembered"
+    )
+    func onErrorBehindProxies() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a",
+            inTurn: [
+                .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60, stale-if-error=600")]),
+                .status(503, fields: [("Retry-After", "60")]),
+            ])
+        _ = try await fixture.get("/a")
+        fixture.clock.advance(by: 100)
+
+        for (via, wasAsked) in [
+            ("1.1 a", true), ("1.1 a", false), (nil, true), (nil, false), ("1.1 b", true),
+        ] {
+            let answer = try await fixture.get("/a", context: FetchContext(via: via))
+            guard case .stale(.onError(_, wasAsked)) = answer.provenance else {
+                Issue.record("\(via ?? "no proxy"): \(answer.provenance)")
+                continue
+            }
+        }
+        #expect(fixture.origin.count("/a") == 4)
+    }
+
+    @Test(
         "A stale picture never replaces an error if the origin forbids it (RFC 9111 §5.2.2.2, §5.2.2.8, §5.2.2.10)"
     )
     func mustRevalidate() async throws {

@@ -7,6 +7,7 @@ import Testing
 @testable import Freshness
 @testable import Pipeline
 @testable import Primitives
+@testable import Tracing
 
 @Suite("An unreachable origin, with an injected clock")
 struct UnreachableOriginTests {
@@ -47,6 +48,25 @@ struct UnreachableOriginTests {
         #expect(elsewhere?.row.code == "host_unavailable")
         #expect((1...600).contains(elsewhere?.retryAfter ?? 0))
         #expect(probe.provenance == .stale(.onError(.upstreamUnreachable, wasAsked: true)))
+    }
+
+    @Test("A fetch that is refused before the origin is asked is part of the trace")
+    func traced() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.stop()
+        await fixture.origin.waitUntilStopped()
+        for number in 0..<5 {
+            await #expect(throws: PipelineError.self) { try await fixture.get("/\(number)") }
+        }
+        let spans = SpanQueue(maxSpans: 10, batch: 10)
+        let trace = Tracer(sampler: .init(), queue: spans).begin(nil, at: Trace.now, epoch: 0)
+
+        await #expect(throws: PipelineError.self) {
+            try await fixture.get("/a.jpg", context: FetchContext(trace: trace))
+        }
+
+        let fetch = try #require(spans.take().first { $0.name == "fetch" })
+        #expect(fetch.attributes == [Span.Attribute("error.type", .string("host_unavailable"))])
     }
 
     @Test(

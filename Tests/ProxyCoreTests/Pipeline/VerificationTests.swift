@@ -26,12 +26,12 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            beside: FilePlace?
+            beside: FilePlace?, for interest: RenderInterest
         ) async throws(RenderError) -> Rendition {
             plans.update { $0.append(plan) }
             guard !fails(plan) else { throw error }
             return try await renderer.render(
-                plan, from: source, into: destination, at: offset, beside: beside)
+                plan, from: source, into: destination, at: offset, beside: beside, for: interest)
         }
     }
 

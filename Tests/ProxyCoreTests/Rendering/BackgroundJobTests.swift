@@ -15,10 +15,8 @@ struct BackgroundJobTests {
     private func render(_ pool: WorkerPool, inBackground: Bool = false) async throws -> Rendition {
         let target = try RenderTarget()
         let interest = RenderInterest(isBackground: inBackground)
-        return try await RenderInterest.$current.withValue(interest) {
-            try await pool.render(
-                RenderPlan(format: .explicit(.png)), from: Self.source, into: target.file, at: 0)
-        }
+        return try await pool.render(
+            RenderPlan(format: .explicit(.png)), from: Self.source, into: target.file, at: 0, for: interest)
     }
 
     private func outcome(of job: Task<Rendition, any Error>) async -> RenderError? {

@@ -15,11 +15,13 @@ struct WorkerTurnTests {
     private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
 
     private func render(
-        _ pool: WorkerPool, _ plan: RenderPlan = RenderPlan(format: .explicit(.png))
+        _ pool: WorkerPool, _ plan: RenderPlan = RenderPlan(format: .explicit(.png)),
+        for client: UInt32? = nil
     ) async throws(RenderError) -> Rendition {
         let target: RenderTarget
         do { target = try RenderTarget() } catch { throw .unavailable("no target") }
-        return try await pool.render(plan, from: Self.source, into: target.file, at: 0)
+        let interest = RenderInterest(client.map { ClientID(v4: $0) })
+        return try await pool.render(plan, from: Self.source, into: target.file, at: 0, for: interest)
     }
 
     @Test("Jobs of much work leave one worker to the others, however many clients request them")
@@ -31,12 +33,10 @@ struct WorkerTurnTests {
         plan.effort = .full
         try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
             let finished = Observed(0)
-            let jobs = (1...3).map { client in
-                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
-                    Task {
-                        // Lost: that it is cancelled in the end.
-                        if (try? await render(pool, plan)) != nil { finished.update { $0 += 1 } }
-                    }
+            let jobs = (1...3 as ClosedRange<UInt32>).map { client in
+                Task {
+                    // Lost: that it is cancelled in the end.
+                    if (try? await render(pool, plan, for: client)) != nil { finished.update { $0 += 1 } }
                 }
             }
             var state = pool.statistics
@@ -61,10 +61,8 @@ struct WorkerTurnTests {
             format: .explicit(.webp))
         plan.isLossless = true
         try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
-            let jobs = (1...3).map { client in
-                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
-                    Task { try await render(pool, plan).width }
-                }
+            let jobs = (1...3 as ClosedRange<UInt32>).map { client in
+                Task { try await render(pool, plan, for: client).width }
             }
 
             for job in jobs {
@@ -79,12 +77,10 @@ struct WorkerTurnTests {
         try await WorkerPool.running({ $0.queue = 4 }) { pool in
             let refusals = Observed<[UInt32]>([])
             func begin(_ client: UInt32) -> Task<Int?, Never> {
-                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
-                    Task {
-                        do throws(RenderError) { return try await render(pool).width } catch {
-                            if error == .queueFull { refusals.update { $0.append(client) } }
-                            return nil
-                        }
+                Task {
+                    do throws(RenderError) { return try await render(pool, for: client).width } catch {
+                        if error == .queueFull { refusals.update { $0.append(client) } }
+                        return nil
                     }
                 }
             }

@@ -27,8 +27,8 @@ struct ImaginaryPlan {
         // Only the first frame of an animation is read.
         result["animate"] = "first"
         if let format {
-            if format != "jpeg", format != "webp" { result["quality"] = nil }
-            if format != "jpeg", format != "png" { result["progressive"] = nil }
+            if !OutputFormats.withQuality.contains(format) { result["quality"] = nil }
+            if !OutputFormats.progressive.contains(format) { result["progressive"] = nil }
         }
         return result
     }

@@ -153,9 +153,9 @@ extension ImgixOptions {
         translation["format"] = isAutomatic ? "auto" : format ?? "source"
         if given == "pjpg", !isAutomatic { translation["progressive"] = "1" }
         let isLossless = self["lossless"] == "1" || self["lossless"] == "true"
-        let canBeLossless = isAutomatic || format == "webp" || format == "avif"
+        let canBeLossless = isAutomatic || format.map(OutputFormats.losslessOnRequest.contains) ?? false
         if isLossless, canBeLossless { translation["lossless"] = "1" }
-        let hasQuality = isAutomatic || !["png", "gif", "tiff"].contains(format)
+        let hasQuality = isAutomatic || format.map(OutputFormats.withQuality.contains) ?? true
         if let quality = try number("q", in: 0...100), hasQuality, !(isLossless && canBeLossless) {
             translation["quality"] = String(max(1, Int(quality)))
         }

@@ -126,9 +126,6 @@ enum ImgproxyFormat {
         "tiff": "tiff", "bmp": "bmp", "ico": "ico", "jxl": "jxl", "heic": "heic", "svg": "svg",
     ]
 
-    /// Whether a format has a quality.
-    static func hasQuality(_ name: String) -> Bool { ["jpeg", "webp", "avif", "jxl"].contains(name) }
-
     /// Our name of a format.
     static func name(_ text: String, option: String) throws(TranslationError) -> String {
         guard let name = names[text] else {

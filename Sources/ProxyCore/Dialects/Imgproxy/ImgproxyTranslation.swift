@@ -52,19 +52,19 @@ struct ImgproxyTranslation {
 
     private var quality: String? {
         if let format {
-            guard ImgproxyFormat.hasQuality(format) else { return nil }
+            guard OutputFormats.withQuality.contains(format) else { return nil }
             let quality = options.quality > 0 ? options.quality : options.qualities[format] ?? 0
             return quality > 0 ? "\(quality)" : nil
         }
         if options.quality > 0 { return "\(options.quality)" }
-        let each = options.qualities.filter { ImgproxyFormat.hasQuality($0.key) && $0.value > 0 }
+        let each = options.qualities.filter { OutputFormats.withQuality.contains($0.key) && $0.value > 0 }
         return each.isEmpty
             ? nil : each.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")
     }
 
     private func setMaxBytes(_ result: inout Translation) {
         guard options.maxBytes > 0 else { return }
-        if let format, !ImgproxyFormat.hasQuality(format) {
+        if let format, !OutputFormats.withQuality.contains(format) {
             result.ignored.append("max_bytes: \(format) has no quality to lower")
         } else {
             result["max_bytes"] = "\(options.maxBytes)"

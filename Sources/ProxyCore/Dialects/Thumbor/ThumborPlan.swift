@@ -62,12 +62,10 @@ struct ThumborPlan {
         let mayBeWebP = settings.autoWebP && !url.lowercased().hasSuffix(".gif")
         output["format"] = format ?? (mayBeWebP ? "auto:webp" : "source")
         // The others have none; thumbor ignores it there.
-        if let quality, format.map(Self.hasQuality) ?? true { output["quality"] = "\(quality)" }
+        if let quality, format.map(OutputFormats.withQuality.contains) ?? true {
+            output["quality"] = "\(quality)"
+        }
         return output
-    }
-
-    private static func hasQuality(_ format: String) -> Bool {
-        ["jpeg", "webp", "avif", "jxl"].contains(format)
     }
 
     /// Whether thumbor would run a filter; imagor reads arguments more freely.

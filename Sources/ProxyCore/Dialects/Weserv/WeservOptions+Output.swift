@@ -42,13 +42,13 @@ extension WeservOptions {
     private mutating func writeEncoding(
         _ format: String?, to translation: inout Translation
     ) throws(TranslationError) {
-        let isLossless = isOn("ll") && (format == "webp" || format == "avif")
+        let isLossless = isOn("ll") && format.map(OutputFormats.losslessOnRequest.contains) ?? false
         if isLossless { translation["lossless"] = "1" }
-        let hasQuality = !["png", "gif", "tiff", "json"].contains(format) && !isLossless
+        let hasQuality = !isLossless && format.map(OutputFormats.withQuality.contains) ?? true
         if let quality = try integer("q", in: 1...100), hasQuality {
             translation["quality"] = String(quality)
         }
-        if isOn("il"), format == nil || format == "jpeg" || format == "png" {
+        if isOn("il"), format.map(OutputFormats.progressive.contains) ?? true {
             translation["progressive"] = "1"
         }
         for name in ["l", "af"] where self[name] != nil {

@@ -60,7 +60,7 @@ extension FormatCoder {
     static var signatures: [[UInt8]] { [] }
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool { false }
     static var untrustedCoders: [String] { [] }
-    package static var isUntrusted: Bool { !untrustedCoders.isEmpty }
+    package static var isWrittenOnlyIfRead: Bool { !untrustedCoders.isEmpty }
     static func repaired(_ file: UnsafeMutableRawBufferPointer) -> [UInt8]? { nil }
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {}
     static func unsupportedPart(of file: UnsafeRawBufferPointer, page: Int) -> String? { nil }
@@ -114,6 +114,19 @@ extension FormatCoder {
         of image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
     ) -> ExifBlock? {
         keepsAll ? image.exif(adding: image.ownership(lostBeside: writtenMetadata)) : ExifBlock(ownership)
+    }
+}
+
+/// A format that is only read: results become others.
+protocol ReadOnlyFormat: FormatCoder {}
+
+extension ReadOnlyFormat {
+    static var isWritable: Bool { false }
+    /// Of what is written in its place.
+    static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
+    /// Likewise: JPEG takes so much.
+    static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int {
+        JPEG.encodingMemory(pixels: pixels, frames: frames, hasAlpha: hasAlpha)
     }
 
     static func save(

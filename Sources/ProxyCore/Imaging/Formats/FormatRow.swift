@@ -6,6 +6,8 @@
 package protocol FormatRow {
     /// The format.
     static var format: ImageFormat { get }
+    /// Its name in sentences.
+    static var title: String { get }
     /// The registered media type, as sent in `Content-Type`.
     static var mediaType: String { get }
     /// How names of its files end.
@@ -32,7 +34,7 @@ package protocol FormatRow {
     static var isWritable: Bool { get }
     /// Whether libvips considers one of its coders untrusted: it is then read, and written, only where `formats.decode`
     /// names it.
-    static var isUntrusted: Bool { get }
+    static var isWrittenOnlyIfRead: Bool { get }
     /// The longest side that its encoder accepts, in pixels.
     static var maxSide: Int { get }
     /// Whether it can store all 8-bit levels exactly.
@@ -43,6 +45,8 @@ package protocol FormatRow {
     static var canBeProgressive: Bool { get }
     /// Whether its encoder takes much less time with the fast effort.
     static var hasFastEffort: Bool { get }
+    /// The quality, 1–100, without one in the request or in the settings; nil for a format that has no quality.
+    static var defaultQuality: Int? { get }
     /// How its encoder gives up detail for fewer bytes; also whether a request's `quality` is accepted.
     static var concession: Concession { get }
     /// The number of pixels from which on the automatic choice does not take it.
@@ -57,7 +61,7 @@ package protocol FormatRow {
 
     /// The work of decoding a pixel, relative to a pixel written as JPEG; measured by `bench-work`.
     static func decodingWork(_ header: ImageHeader) -> Double
-    /// The work of writing a pixel once, likewise.
+    /// The work of writing a pixel once, likewise. Of a format that is written, measured, as is `encodingMemory`.
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double
     /// The bytes that the decoder takes as long as the result is made; measured by `bench/memory-table`.
     static func decodingMemory(_ job: DecodingJob) -> Int
@@ -68,6 +72,7 @@ package protocol FormatRow {
 }
 
 extension FormatRow {
+    package static var title: String { format.rawValue.uppercased() }
     package static var fileExtension: String { format.rawValue }
     package static var aliases: [String] { [] }
     package static var supportsAlpha: Bool { true }
@@ -81,14 +86,12 @@ extension FormatRow {
     package static var mayRequestLossless: Bool { canBeLossless }
     package static var canBeProgressive: Bool { false }
     package static var hasFastEffort: Bool { false }
-    package static var concession: Concession { .none }
+    package static var defaultQuality: Int? { nil }
+    package static var concession: Concession { defaultQuality == nil ? .none : .quality }
     package static func automaticPixels(in plan: RenderPlan) -> Int { .max }
     package static var leavesMemoryUnwritten: Bool { false }
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }
     package static func decodingPeak(_ job: DecodingJob) -> Int { 0 }
-    package static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
-    /// For formats that are only read: results become JPEG, which takes so much. A writable format says its own, measured.
-    package static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
 }
 
 /// How an encoder gives up detail for fewer bytes.

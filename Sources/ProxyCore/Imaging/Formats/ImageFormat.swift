@@ -2,7 +2,7 @@
 
 /// An image format that the daemon knows. What is known of it is its row, in its folder.
 ///
-/// The row "an output format" of ARCHITECTURE.md lists what another one needs.
+/// docs/adding-a-format.md lists what another one needs.
 package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// JPEG (ITU-T T.81).
     case jpeg
@@ -43,6 +43,8 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
 
     /// The formats that every current browser displays; every worker can read and write them.
     package static let shownByBrowsers = allCases.filter { $0.row.isShownByBrowsers }
+    /// Their names, for sentences.
+    package static let titlesShownByBrowsers = shownByBrowsers.map { $0.row.title }.joined(separator: ", ")
 
     /// The format of this name, or alias, in requests and settings; nil for any other text.
     package init?(named name: some StringProtocol) {
@@ -56,7 +58,7 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
 
     /// Whether it can be written. One whose coders libvips does not trust is written only if it may also be read.
     package func isWritable(decoding allowed: [ImageFormat]) -> Bool {
-        row.isWritable && (!row.isUntrusted || allowed.contains(self))
+        row.isWritable && (!row.isWrittenOnlyIfRead || allowed.contains(self))
     }
 }
 

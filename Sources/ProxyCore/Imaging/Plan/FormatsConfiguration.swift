@@ -86,24 +86,3 @@ extension ImageFormat? {
         set { self = newValue?.format }
     }
 }
-
-/// Default encoder qualities. Configuration: `quality`.
-package struct QualityConfiguration: SettingGroup {
-    package var jpeg = 80
-    package var webp = 79
-    package var avif = 63
-    package var jxl = 77
-
-    /// Creates the defaults.
-    package init() {}
-
-    package static let settings = SettingTable<Self>("Default encoder qualities.", reload: .takes) {
-        Setting("jpeg", \.jpeg, in: 1...100, "JPEG.")
-        Setting("webp", \.webp, in: 1...100, "WebP.")
-        Setting("avif", \.avif, in: 1...100, "AVIF.")
-        Setting("jxl", \.jxl, in: 1...100, "JPEG XL.")
-    }
-
-    /// The same, by format.
-    package var byFormat: [ImageFormat: Int] { [.jpeg: jpeg, .webp: webp, .avif: avif, .jxl: jxl] }
-}

@@ -3,7 +3,7 @@
 /// Everything besides the source's bytes that decides the bytes of a rendition: typed, canonical, and sent to
 /// a worker unchanged.
 package struct RenderPlan: Sendable, Hashable, Codable {
-    /// How much work to put into AVIF and JPEG XL. No part of any key.
+    /// How much work to put into formats with a fast effort. No part of any key.
     package var effort: EncodingEffort = .fast
     /// Whether the automatic choice takes the format with the least work, because many jobs wait. No part of
     /// any key.
@@ -45,7 +45,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package var limits: RenderLimits
     /// The maximum work, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
     package var workLimit: Int?
-    /// Formats that may be decoded.
+    /// Formats of sources that may be decoded, and those that are written only if they may be decoded.
     package var decodableFormats: [ImageFormat]
     /// Default qualities, by format.
     package var qualities: [ImageFormat: Int]
@@ -121,12 +121,12 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     /// How to write a result in a format.
     package func settings(for format: ImageFormat) -> EncodeSettings {
         var settings = EncodeSettings(
-            format: format, quality: quality ?? qualities[format] ?? Self.defaultQuality,
+            format: format, quality: quality ?? qualities[format] ?? Self.noQuality,
             isLossless: isLossless, isProgressive: isProgressive, metadata: metadata, effort: effort)
-        if case .read = intermediate { settings.isQuick = maxBytes == nil }
+        if case .read = intermediate { settings.isQuickWebP = maxBytes == nil }
         return settings
     }
 
-    /// For formats that have no configured quality.
-    private static let defaultQuality = 80
+    /// Of formats that have none, and read none.
+    private static let noQuality = 100
 }

@@ -29,6 +29,11 @@ typealias RawSource = UnsafeMutablePointer<CVips.VipsSource>
         self.format = format
     }
 
+    /// The format that is never read, by the same bytes; nil for any other.
+    package var foreignFormat: ForeignFormat? {
+        unsafe ForeignFormat(sniffing: Array(memory.prefix(ImageFormat.sniffLength)))
+    }
+
     /// Fills `count` bytes with `read`, which gets the memory and returns whether it has filled all of it.
     ///
     /// - Returns: nil if it has not, or without memory.

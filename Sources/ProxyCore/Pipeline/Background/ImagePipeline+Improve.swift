@@ -69,7 +69,9 @@ extension ImagePipeline {
     private func improveAll(from first: ImprovementQueue.Item) async {
         var next: ImprovementQueue.Item? = first
         while let item = next {
-            let outcome = await ImageJob(self, item.request).improve()
+            var job = ImageJob(self, item.request)
+            job.interest = RenderInterest(isBackground: true)
+            let outcome = await job.improve()
             metrics.transformImprovements.increment(outcome)
             let now = clock().seconds
             next = improvements.withLock { queue in

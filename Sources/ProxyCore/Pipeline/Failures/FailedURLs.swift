@@ -61,14 +61,14 @@ package final class FailedURLs: Sendable {
 
     /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
     func explained(
-        _ request: ImageRequest, at now: Int64
+        _ request: ImageRequest, _ history: FetchContext.History? = nil, at now: Int64
     ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
         func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
             failed.peek(key, at: now).map {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
-        let source = remembered(request.sourceKey)
+        let source = remembered(key(ofSource: request.sourceKey, history))
         let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         return (isShrunk ? nil : source, remembered(request.resultKey))
     }
@@ -179,10 +179,6 @@ package final class FailedURLs: Sendable {
         return failed.forgetAll(ofSource: source)
     }
 
-    /// Forgets what is remembered under one key; returns how many failures that were.
-    @discardableResult
-    package func clear(key: CacheKey) -> Int { failed.forget(key) ? 1 : 0 }
-
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
     package func clear() -> Int {
@@ -198,10 +194,9 @@ package final class FailedURLs: Sendable {
     /// Origins that are left alone now, for the metrics.
     package var openHosts: Int { hosts.openCount }
 
-    /// Forgets a failure: the key has just succeeded.
-    func forget(_ key: CacheKey) {
-        failed.forget(key)
-    }
+    /// Forgets a failure, such as that of a key that has just succeeded; false if there was none.
+    @discardableResult
+    func forget(_ key: CacheKey) -> Bool { failed.forget(key) }
 
     /// Forgets the failure of a source, for requests that name these proxies: it has just been fetched.
     func forget(source: CacheKey, _ history: FetchContext.History?) {

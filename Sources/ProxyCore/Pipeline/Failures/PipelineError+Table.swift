@@ -236,12 +236,14 @@ extension PipelineError {
     }
 
     /// Whether it was refused because of the client that asked, and would not be for another.
-    var isOfItsClient: Bool { row == Self.clientPaused.row }
+    var isClientPaused: Bool { row == Self.clientPaused.row }
 
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {
-        guard ImageFormat(rawValue: name) == nil else {
-            return unreadFormat.explained("'\(name)' is read only where the setting formats.decode names it")
+        if let row = ImageFormat(rawValue: name)?.row {
+            let use = row.isWritable && row.isWrittenOnlyIfRead ? "read and written" : "read"
+            return unreadFormat.explained(
+                "'\(name)' is \(use) only where the setting formats.decode names it")
         }
         return unreadFormat.explained("'\(name)' is not supported; \(readFormats)")
     }

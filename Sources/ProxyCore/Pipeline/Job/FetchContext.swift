@@ -8,8 +8,8 @@ package import Tracing
 /// other nodes may be asked.
 ///
 /// A fetch has the context of the request that started it, and requests that join it add nothing. A background refresh has
-/// only the client.
-package struct FetchContext: Sendable, Hashable {
+/// only the client whose request found the copy stale, or nothing where memory answered that.
+package struct FetchContext: Sendable {
     /// That of work which no request needs: it has no client, and asks no other node.
     package static let none = FetchContext()
 
@@ -28,11 +28,14 @@ package struct FetchContext: Sendable, Hashable {
     /// request.
     package let isPrefetch: Bool
 
+    /// The picture that the client sends with its request; nil where it names a URL.
+    package var upload: Upload?
+
     /// What the client has requested, so that another node can get the same request; nil where none is to be.
     package let asked: Asked?
 
     /// A request as another node reads it.
-    package struct Asked: Sendable, Hashable {
+    package struct Asked: Sendable {
         /// Path and query.
         package let target: String
         /// `Accept`.
@@ -72,7 +75,11 @@ package struct FetchContext: Sendable, Hashable {
     }
 
     /// The context of work that the request starts, but that other clients wait for.
-    var ofBackgroundWork: FetchContext { FetchContext(client: client) }
+    var ofBackgroundWork: FetchContext {
+        var context = FetchContext(client: client)
+        context.upload = upload
+        return context
+    }
 
     /// The fields for the request to an origin.
     /// - Parameter part: the part of the trace that the request to the origin is.

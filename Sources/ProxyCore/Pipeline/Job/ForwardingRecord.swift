@@ -29,24 +29,23 @@ package final class ForwardingRecord: Sendable {
         }
     }
 
-    private let state = Mutex<Outcome?>(nil)
-    private let reached = Mutex(Way())
+    private let state = Mutex((outcome: Outcome?.none, way: Way()))
 
     /// Nothing is known yet.
     package init() {}
 
-    /// What became of the request; nil where neither holds.
-    package var outcome: Outcome? { state.withLock { $0 } }
+    /// What became of the request; nil where neither a failure was remembered nor the origin asked.
+    package var outcome: Outcome? { state.withLock { $0.outcome } }
 
     /// How the origin was reached for this request; nothing where it joined another's fetch.
-    package var way: Way { reached.withLock { $0 } }
+    package var way: Way { state.withLock { $0.way } }
 
     func note(_ way: Way) {
-        reached.withLock { $0 = way }
+        state.withLock { $0.way = way }
     }
 
     func note(_ outcome: Outcome) {
-        state.withLock { $0 = outcome }
+        state.withLock { $0.outcome = outcome }
     }
 
     /// Sets why the request was forwarded, where it was.
@@ -65,12 +64,12 @@ package final class ForwardingRecord: Sendable {
     }
 }
 
-extension ForwardingRecord: Hashable {
-    /// One record is equal to itself alone.
-    package static func == (left: ForwardingRecord, right: ForwardingRecord) -> Bool { left === right }
+/// Families of addresses of the internet.
+package struct AddressFamilies: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
 
-    /// Hashes its identity.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let ipv4 = AddressFamilies(rawValue: 1)
+    package static let ipv6 = AddressFamilies(rawValue: 2)
 }

@@ -27,7 +27,7 @@ extension ImageJob {
         validating record: SourceRecord? = nil, isRepeated: Bool = false
     ) async throws(PipelineError) -> Source {
         // What a client has sent can't be fetched again.
-        guard !request.source.isUpload || Upload.current != nil else { throw .notCached }
+        guard !request.source.isUpload || context.upload != nil else { throw .notCached }
         if !isPrivate, !directives.retryFailed,
             let failure = failures.failure(ofSourceOf: request, context.history, at: now.seconds)
         {
@@ -69,33 +69,23 @@ extension ImageJob {
         } catch {
             if error.wasForwarded { noteForwarding() }
             // Another client's fetch was refused because of that client.
-            guard !subscription.isLeader, error.isOfItsClient, !isRepeated else { throw error }
+            guard !subscription.isLeader, error.isClientPaused, !isRepeated else { throw error }
             return try await self.fetch(validating: record, isRepeated: true)
-        }
-    }
-
-    /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
-    func raiseFetchPriority() {
-        for isConditional in [false, true] {
-            let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
-            fetch?.urgency.join(context.client, to: priority)
         }
     }
 
     /// A fetch that has yet to begin.
     private func newFetch() -> OriginalFetch {
-        let upload = request.source.isUpload ? Upload.current : nil
+        let upload = request.source.isUpload ? context.upload : nil
         let (body, place) =
             upload.map { ($0.body, SpillTarget()) }
             ?? tiers.newBody(keyText: request.sourceKeyText, scope: scope)
         let configuration = pipeline.configuration
-        let fetch = OriginalFetch(
-            body: body, place: place, decodable: configuration.decodableFormats,
+        return OriginalFetch(
+            body: body, place: place, decodable: configuration.rasterPlan.decodableFormats,
             maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
-            rules: configuration.origins, client: context.client,
+            rules: configuration.origins, urgency: FetchUrgency(priority, client: context.client),
             judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
-        fetch.urgency.raise(to: priority)
-        return fetch
     }
 
     /// Runs at most once at a time for a key.
@@ -103,10 +93,7 @@ extension ImageJob {
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
         let part = context.trace?.begin("fetch", .client)
-        var question = try originRequest(validating: record, part)
-        question.urgency = fetch.urgency
-        let pass = try failures.hosts.admit(
-            question.url.origin, for: context.client, at: now.seconds)
+        let (question, pass) = try admittedRequest(for: fetch, validating: record, part)
         let start = ContinuousClock.now
         let received: Source?
         var (summary, took) = (LoadSummary(), 0)
@@ -125,9 +112,10 @@ extension ImageJob {
             failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now.seconds)
             metrics.count(failedFetch: failure, took: (ContinuousClock.now - start).inMicroseconds)
             part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
-            await remember(
+            remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
                 under: fetch.token)
+            if failure.isNotFound { await removeGoneCopies(under: fetch.token) }
             throw failure
         }
         failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
@@ -140,10 +128,24 @@ extension ImageJob {
         return source
     }
 
+    /// What the origin is asked, if it may be asked now.
+    private func admittedRequest(
+        for fetch: OriginalFetch, validating record: SourceRecord?, _ part: Trace.Part?
+    ) throws(PipelineError) -> (OriginRequest, HostBreakers.Pass) {
+        do throws(PipelineError) {
+            let question = try originRequest(for: fetch, validating: record, part)
+            let pass = try failures.hosts.admit(question.url.origin, for: context.client, at: now.seconds)
+            return (question, pass)
+        } catch {
+            part?.end(error)
+            throw error
+        }
+    }
+
     /// What the origin is asked, and where that is.
     /// - Throws: `sourceForbidden` where the rule rewrites the URL to none.
     private func originRequest(
-        validating record: SourceRecord?, _ part: Trace.Part?
+        for fetch: OriginalFetch, validating record: SourceRecord?, _ part: Trace.Part?
     ) throws(PipelineError) -> OriginRequest {
         let rule = request.rule
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
@@ -158,6 +160,7 @@ extension ImageJob {
         }
         question.validatedURL = record?.finalURL
         question.rules = pipeline.configuration.origins
+        question.urgency = fetch.urgency
         return question
     }
 
@@ -251,25 +254,16 @@ extension ImageJob {
         return Source(record: record, provenance: .revalidated(.stale))
     }
 
-    /// Removes what was stored before the origin forbade to store it.
-    private func removeCopies(under token: PurgeToken) async {
-        guard token.isValid, await tiers.record(for: request) != nil else { return }
+    /// Removes what was stored of a source that its origin has no more, whether or not it is on record.
+    private func removeGoneCopies(under token: PurgeToken) async {
+        // An origin may have said so because of the proxies that a client names; a refresh names none.
+        guard !isPrivate, context.history == nil, token.isValid else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
-    /// Remembers a failure if its row in the error table says so; a source that is gone takes its copies with it.
-    ///
-    /// What began before a purge is answered, and leaves nothing behind: it may be of what was purged.
-    /// - Parameters:
-    ///   - seconds: for which the origin allows it to be remembered; nil where it does not say.
-    ///   - token: the job's own where it is nil.
-    func remember(
-        _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
-    ) async {
-        guard !isPrivate, (token ?? self.token).isValid else { return }
-        failures.remember(failure, of: request, context.history, atMost: seconds, at: now.seconds)
-        // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard failure.isNotFound, context.history == nil else { return }
+    /// Removes what was stored before the origin forbade to store it.
+    private func removeCopies(under token: PurgeToken) async {
+        guard token.isValid, await tiers.record(for: request) != nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 }

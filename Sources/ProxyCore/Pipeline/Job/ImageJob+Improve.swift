@@ -35,14 +35,13 @@ extension ImageJob {
         else { return .failed }
         let rendition: Rendition
         do throws(RenderError) {
-            let background = RenderInterest(isBackground: true)
-            rendition = try await renderWithFallback(plan, from: body, to: &target, for: background)
+            rendition = try await renderWithFallback(plan, from: body, to: &target)
         } catch {
             if error == .cancelled || error == .queueFull { return .interrupted }
             if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }
             return .failed
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         // Workers may have been busy for long.
         guard await tiers.isUnaltered(source.hit), let latest = await tiers.record(for: request),
             latest.contentHash == record.contentHash
@@ -79,7 +78,6 @@ extension ImageJob {
             let (half, original) = await intermediate(serving: plan, of: source)
         {
             plan.intermediate = .read(original)
-            plan.decodableFormats = [half.description.format]
             return (plan, source.with(half))
         }
         guard let original = try await tiers.original(for: request, hash: record.contentHash) else {

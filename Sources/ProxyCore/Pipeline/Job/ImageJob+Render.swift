@@ -12,21 +12,6 @@ import Tracing
 
 /// How a rendition is made and stored.
 extension ImageJob {
-    /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again for
-    /// another size.
-    func refuseFailed() throws(PipelineError) {
-        guard !directives.retryFailed else { return }
-        let known =
-            failures.failure(of: request.resultKey, at: now.seconds)
-            // That it can't be fetched now forbids nothing that needs no fetch.
-            ?? failures.failure(ofSourceOf: request, context.history, at: now.seconds).flatMap {
-                $0.isOfDecoding ? $0 : nil
-            }
-        guard let known else { return }
-        context.forwarding?.note(.remembered)
-        throw known
-    }
-
     /// Has a rendition made, and puts it into the tiers; what no tier may hold is only answered.
     func renderAndStore(_ source: Source, by wanted: RenderPlan) async throws(PipelineError) -> ImageResponse
     {
@@ -46,12 +31,12 @@ extension ImageJob {
             metrics.count(failedTransform: failure)
             throw failure
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         // It may have waited for a worker for seconds, and nothing checks what that reads.
         guard await tiers.isUnaltered(source.hit) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
-        if scope.usesDisk { await noteFirstSize(rendition, beside: second, of: source.record) }
+        if scope.usesDisk { await storeIntermediate(rendition, beside: second, of: source.record) }
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
@@ -67,8 +52,6 @@ extension ImageJob {
         var plan = wanted
         plan.intermediate = .read(original)
         plan.workLimit = request.workLimit
-        // It is ours, whatever clients may send.
-        plan.decodableFormats = [half.description.format]
         var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
@@ -78,44 +61,39 @@ extension ImageJob {
             metrics.count(failedTransform: failure)
             guard !failure.isTemporary else { throw failure }
             guard !failure.isOfPlan else {
-                await remember(failure)
+                remember(failure)
                 throw failure
             }
             // Lost: a failure to delete; it is tried again with the next use.
             _ = try? await tiers.disk.remove(half.description.key, kind: .intermediate)
             return nil
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         guard await tiers.isUnaltered(half.hit) else { return nil }
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 
     /// Has a worker render into the target, and once more into memory where the disk has no space.
-    /// - Parameter interest: the clients charged for the work; nil charges those that wait for the job.
     func renderWithFallback(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil,
-        for interest: RenderInterest? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside)
         } catch .notWritten(let text) where target.staged != nil {
             do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await runRenderer(plan, from: body, to: target, beside: beside, for: interest)
+            return try await runRenderer(plan, from: body, to: target, beside: beside)
         }
     }
 
-    /// Has a worker render, for the clients that wait for it; a refresh renders for the client that caused it.
+    /// Has a worker render, for the clients that wait for it.
     func runRenderer(
-        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil,
-        for interest: RenderInterest? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
-        let interest = interest ?? RenderInterest.current ?? RenderInterest(context.client)
         let part = context.trace?.begin("render")
         do throws(RenderError) {
-            let rendition = try await interest.carried { () async throws(RenderError) in
-                try await pipeline.renderer.render(
-                    plan, from: body, into: target.file, at: target.offset, beside: beside)
-            }
+            let rendition = try await pipeline.renderer.render(
+                plan, from: body, into: target.file, at: target.offset, beside: beside,
+                for: interest ?? RenderInterest(context.client))
             part?.end(rendition)
             return rendition
         } catch {
@@ -225,8 +203,8 @@ extension ImageJob {
         return target
     }
 
-    /// Stores what was written beside a result, and remembers that there was one.
-    private func noteFirstSize(
+    /// Remembers that a size of a large original was made, and stores the intermediate that was written beside it, if one was.
+    private func storeIntermediate(
         _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
     ) async {
         let rule = pipeline.configuration.intermediates

@@ -35,7 +35,7 @@ extension ImageJob {
             metrics.count(failedTransform: PipelineError(error))
             throw .unusable(error)
         }
-        metrics.count(rendition)
+        metrics.count(rendition, by: plan)
         let written = StoredBody.file(target.file, offset: target.offset, length: Int64(rendition.byteCount))
         return try await adopted(written, as: rendition.format)
     }

@@ -35,8 +35,10 @@ extension ImageJob {
         else {
             return .unknown
         }
+        var job = self
+        job.interest = RenderInterest(context.client, .low)
         do throws(RenderError) {
-            _ = try await runRenderer(plan, from: body, to: target, for: RenderInterest(context.client, .low))
+            _ = try await job.runRenderer(plan, from: body, to: target)
             return .sound
         } catch {
             let failure = PipelineError(error)

@@ -10,9 +10,9 @@ import Rendering
 package import Request
 import Synchronization
 
-/// The steps of a request that memory can't answer on the event loop, from top to bottom: look up, join or
-/// start the task that makes the image, usable source, stored result, original, rendering, answer. What a
-/// step does inside is in `ImageJob+….swift`.
+/// The steps of a request that no cache can answer on the event loop: look up, join or start the task that makes the image,
+/// and in the task decide what to make it from, usable source, stored result, original, rendering. This file has the steps
+/// from top to bottom; how a task is joined is in `ImageJob+Join.swift`, and what a step does inside in the others.
 extension ImagePipeline {
     /// The image for `request`, from the nearest place that has it; however many clients ask at once, it is made once.
     ///
@@ -33,6 +33,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageAnswer {
         let job = ImageJob(self, request, directives: directives, cookies: cookies, context: context)
         if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
+        // Held until this function ends: its release is how this client leaves.
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
             image.isTagged = await job.linkTags()
@@ -47,7 +48,7 @@ struct ImageJob: Sendable {
     let pipeline: ImagePipeline
     var request: ImageRequest
     /// The cache directives of the client.
-    private(set) var directives: RequestDirectives
+    var directives: RequestDirectives
     /// That of the request that it is made for; requests that join it have their own.
     let context: FetchContext
     /// The client's cookies, for an image that it alone may have.
@@ -59,7 +60,9 @@ struct ImageJob: Sendable {
     /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
     var givenSource: Source?
     /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
-    private(set) var registered: Key?
+    var registered: Key?
+    /// The clients that its renderings count for; nil for the client of `context` alone.
+    var interest: RenderInterest?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var streamProgress: ImageProgress?
 
@@ -112,56 +115,10 @@ struct ImageJob: Sendable {
         pipeline.startRefresh(of: request, context)
     }
 
-    // MARK: - Join the task, or start it
-
-    /// Subscribes to the task that makes the image, and starts it where there is none.
-    func join() async -> Subscription {
-        var job = self
-        // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
-        if await !linkTags() { job.directives.noStore = true }
-        let key = job.key
-        job.registered = key
-        let subscription = pipeline.tasks.join(
-            key,
-            progress: ImageProgress(
-                interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
-        ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
-        if subscription.isLeader {
-            subscription.result.whenSet { [progress = subscription.progress] in
-                progress.streamedFetch.set(nil)
-            }
-        } else {
-            subscription.progress.interest.join(context.client, priority)
-            job.raiseFetchPriority()
-        }
-        if !isPrivate, request.delivery.options.contains(.continueInBackground) {
-            pipeline.keepRunning(subscription)
-        }
-        return subscription
-    }
-
-    /// Has a purge by any of the request's tags find the image; false where it would not.
-    fileprivate func linkTags() async -> Bool {
-        if isPrivate { return true }
-        return await tiers.linkTags(of: request)
-    }
-
-    /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
-    private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
-        var job = self
-        job.streamProgress = request.isUntouched ? progress : nil
-        // Issued again: what was purged while the job waited to be joined does not concern it.
-        if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
-        let begun = job
-        return try await progress.interest.carried { () async throws(PipelineError) in
-            var response = try await begun.image()
-            if scope == .durable { await tiers.secure(&response, for: request, token: begun.token) }
-            return response
-        }
-    }
+    // MARK: - Decide what to make it from
 
     /// The image from the nearest place that has it.
-    private func image() async throws(PipelineError) -> ImageResponse {
+    func image() async throws(PipelineError) -> ImageResponse {
         // Look again: (1) A misses memory, (2) the task of B, which began before, stores the image and ends, (3) A finds no
         // task and starts this one. Without this line A would make the image a second time.
         if let hit = hit(tiers.peek(request.resultKey)) { return hit }
@@ -250,7 +207,8 @@ struct ImageJob: Sendable {
         // Validators are worth sending only when a 304 would leave something to serve.
         guard isShared || mayConfirm(record) else { return try await fetch() }
         let isRemembered =
-            !directives.retryFailed && failures.explained(request, at: now.seconds).source != nil
+            !directives.retryFailed
+            && failures.explained(request, context.history, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStreaming.fetch(validating: directives.noCache ? nil : record)
@@ -341,55 +299,11 @@ struct ImageJob: Sendable {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }
-            await remember(error)
+            remember(error)
             verifyDecoding(of: source, after: error)
             throw error
         }
         failures.forget(request.resultKey)
         return response
-    }
-
-    // MARK: - Answer
-
-    /// The task's result; where that was refused because of the client that started it, the result of another task.
-    fileprivate func result(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
-        do {
-            return try await collapsedResult(of: subscription)
-        } catch {
-            guard !subscription.isLeader, error.isOfItsClient else { throw error }
-            return try await collapsedResult(of: join())
-        }
-    }
-
-    private func collapsedResult(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
-        var response: ImageResponse
-        do {
-            response = try await subscription.output()
-        } catch {
-            if !subscription.isLeader {
-                context.forwarding?.join(subscription.progress.forwarding)
-            }
-            throw error
-        }
-        response.isCollapsed = !subscription.isLeader
-        if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
-        return response
-    }
-
-    /// The answer, once its tags are linked; without entry, and so without alias, where they can't be.
-    ///
-    /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
-    /// made is stored, for it began after the purge. Without this the next purge would not find it.
-    fileprivate func withLinkedTags(_ response: ImageResponse) async -> ImageResponse {
-        guard await !linkTags() else { return response }
-        var response = response
-        // No entry, no alias: the next request for it tries again.
-        (response.isTagged, response.entry) = (false, nil)
-        return response
-    }
-
-    /// The image, made in a task that requests may join; a source in `givenSource` is not fetched again.
-    func resultOfTask() async throws(PipelineError) -> ImageResponse {
-        await withLinkedTags(try await result(of: join()))
     }
 }

@@ -4,6 +4,14 @@ package import Bodies
 package import Cache
 package import Freshness
 
+/// What a request for an image leads to.
+package enum ImageAnswer: Sendable {
+    /// The whole image.
+    case whole(ImageResponse)
+    /// An image whose bytes go out while they are received from its origin.
+    case streaming(StreamingImage)
+}
+
 /// An image that can be sent: its bytes, their description, and where they came from.
 package struct ImageResponse: Sendable {
     /// What the bytes are.

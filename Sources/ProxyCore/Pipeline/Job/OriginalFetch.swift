@@ -10,10 +10,11 @@ import Primitives
 import Synchronization
 import URLs
 
-/// One fetch under way: yields head, partial body and completion, in this order, to every caller that follows it.
+/// What one fetch has received so far: heads, the body, its format, and why it failed.
 ///
-/// Called by the loader on its own thread; followed from any task. The body's first bytes decide whether it is an
-/// image at all, before the rest is fetched.
+/// The loader calls it on its own thread. Any task may read it, or wait until the head has forbidden to share it and until
+/// bytes may go out; that the fetch has ended is the result of its task in `ImagePipeline.fetches`. The body's first bytes
+/// decide whether it is an image at all, before the rest is fetched.
 final class OriginalFetch: OriginReceiving {
     /// What has been received so far, but for the body's bytes.
     struct Received: Sendable {
@@ -63,7 +64,7 @@ final class OriginalFetch: OriginReceiving {
     /// Voided by a purge: what is received is then stored nowhere.
     let token: PurgeToken
 
-    private let decodable: Set<ImageFormat>
+    private let decodable: [ImageFormat]
     private let maxBytes: Int
     private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     private let state: Mutex<Received>
@@ -76,11 +77,11 @@ final class OriginalFetch: OriginReceiving {
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
     ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
-    ///   - client: the one whose request begins it.
+    ///   - urgency: that of the request that begins it.
     ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
-        body: PartialBody, place: SpillTarget, decodable: Set<ImageFormat>, maxBytes: Int,
-        token: PurgeToken, rules: OriginRules = .none, client: ClientID? = nil,
+        body: PartialBody, place: SpillTarget, decodable: [ImageFormat], maxBytes: Int,
+        token: PurgeToken, rules: OriginRules = .none, urgency: FetchUrgency = FetchUrgency(.low),
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
@@ -88,7 +89,7 @@ final class OriginalFetch: OriginReceiving {
         self.decodable = decodable
         self.maxBytes = maxBytes
         self.token = token
-        urgency = FetchUrgency(.low, client: client)
+        self.urgency = urgency
         self.judge = judge
         state = Mutex(Received(hops: HopRules(rules)))
     }

@@ -26,7 +26,7 @@ package struct StreamingImage: Sendable {
     /// The status of the origin's answer.
     package let originStatus: Int
     /// The bytes, from the first one on.
-    package let body: StreamingBody
+    package let body: BodyReader
     /// How many bytes there will be, where the origin says so.
     package let length: Int?
     /// Whether some tier will hold the bytes once they are all there.
@@ -86,7 +86,7 @@ extension ImageJob {
         if directives.noStore { record.directives.insert(.noStore) }
         return StreamingImage(
             record: record, contentHash: content?.hash, originStatus: head.status,
-            body: StreamingBody(fetch, subscription, length: length), length: length, isStored: isStored,
+            body: BodyReader(fetch, subscription, length: length), length: length, isStored: isStored,
             isPrivate: isPrivate, isCollapsed: !subscription.isLeader)
     }
 

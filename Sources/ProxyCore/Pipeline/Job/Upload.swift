@@ -9,9 +9,6 @@ package import URLs
 
 /// A picture that a client sends with its request: what is received becomes the original, and nothing is fetched.
 package final class Upload: Sendable {
-    /// The upload that the current task makes an image of.
-    @TaskLocal package static var current: Upload?
-
     /// The bytes as they arrive: a buffer, beyond it an unnamed file.
     let body: PartialBody
 

@@ -60,5 +60,5 @@ export async function information(state, signal) {
 /** A name of a format for people. */
 export const formatName = (type) => {
   const name = (type ?? "").replace("image/", "").replace("+xml", "");
-  return { jpeg: "JPEG", webp: "WebP", avif: "AVIF", png: "PNG", gif: "GIF", tiff: "TIFF", jxl: "JPEG XL" }[name] ?? name.toUpperCase();
+  return { webp: "WebP", jxl: "JPEG XL" }[name] ?? name.toUpperCase();
 };

@@ -55,11 +55,10 @@ extension HEIFCoder {
 }
 
 /// HEVC in HEIF, decoded by libde265 1.0.11.
-enum HEIC: HEIFCoder {
+enum HEIC: HEIFCoder, ReadOnlyFormat {
     static let format = ImageFormat.heic
     static let mediaType = "image/heic"
     static let storedCode: UInt8 = 6
-    static let isWritable = false
 }
 
 /// AV1 in HEIF, by libaom 3.6.0.
@@ -74,7 +73,7 @@ enum AVIF: HEIFCoder {
     /// It rounds levels when it converts RGB to YCbCr, but keeps the full resolution of every plane.
     static let mayRequestLossless = true
     static let hasFastEffort = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 63
 
     static func automaticPixels(in plan: RenderPlan) -> Int { plan.avifMaxPixels }
 

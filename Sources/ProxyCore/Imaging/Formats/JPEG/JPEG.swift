@@ -22,7 +22,7 @@ enum JPEG: FormatCoder {
     static let isShownByBrowsers = true
     static let maxSide = 65_500
     static let canBeProgressive = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 80
 
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         let scans = unsafe JPEGScans(of: file)
@@ -119,6 +119,8 @@ enum JPEG: FormatCoder {
         guard !job.header.isInterlaced else { return job.pixels * 6 }
         return job.rows(job.isLinear ? DecodingJob.rowsInFlight : shrunkRows)
     }
+
+    static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 4 }
 
     /// Rows that are in memory at once if the decoder shrinks.
     private static let shrunkRows = 384

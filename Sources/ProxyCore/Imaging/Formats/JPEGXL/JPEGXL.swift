@@ -10,6 +10,7 @@ import CVips
 /// - It writes no EXIF (`addition`), and takes a quality below 5 for the best (`leastQuality`).
 enum JPEGXL: FormatCoder {
     static let format = ImageFormat.jxl
+    static let title = "JPEG XL"
     static let mediaType = "image/jxl"
     static let storedCode: UInt8 = 8
     /// A bare codestream, and one in boxes.
@@ -19,7 +20,7 @@ enum JPEGXL: FormatCoder {
     static let maxSide = 1_000_000
     static let canBeLossless = true
     static let hasFastEffort = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 77
     static let leavesMemoryUnwritten = true
 
     /// The first box of a container (ISO/IEC 18181-2).

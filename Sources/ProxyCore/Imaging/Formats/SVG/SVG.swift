@@ -10,14 +10,13 @@ import Primitives
 /// - It converts units at 72 per inch instead of 96 (`DrawingSize`), and takes a side that it can't hold for one pixel
 ///   (`checkSides`).
 /// - libxml2 expands entities, and librsvg draws what references repeat, without a sum of either (`DrawingGuard`).
-enum SVG: FormatCoder {
+enum SVG: ReadOnlyFormat {
     static let format = ImageFormat.svg
     static let mediaType = "image/svg+xml"
     static let storedCode: UInt8 = 9
     static let untrustedCoders = ["VipsForeignLoadSvg"]
 
     static let isDrawing = true
-    static let isWritable = false
     static let maxSide = 32_767
 
     /// Whether the text begins with an `svg` element, after an optional byte order mark, declaration,

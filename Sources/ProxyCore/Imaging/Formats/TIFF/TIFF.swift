@@ -62,6 +62,8 @@ enum TIFF: FormatCoder {
 
     static func decodingWork(_ header: ImageHeader) -> Double { 1.2 }
 
+    static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
+
     static func decodingMemory(_ job: DecodingJob) -> Int {
         job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }

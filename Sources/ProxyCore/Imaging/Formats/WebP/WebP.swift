@@ -13,6 +13,7 @@ import CVips
 ///   (`withoutExif`).
 enum WebP: FormatCoder {
     static let format = ImageFormat.webp
+    static let title = "WebP"
     static let mediaType = "image/webp"
     static let storedCode: UInt8 = 3
 
@@ -21,7 +22,7 @@ enum WebP: FormatCoder {
     static let isShownByBrowsers = true
     static let maxSide = 16_383
     static let canBeLossless = true
-    static let concession = Concession.quality
+    static let defaultQuality: Int? = 79
 
     static func recognizes(_ prefix: ArraySlice<UInt8>) -> Bool {
         prefix.starts(with: "RIFF".utf8) && prefix.dropFirst(8).starts(with: "WEBP".utf8)
@@ -58,7 +59,7 @@ enum WebP: FormatCoder {
         let encoded = try unsafe EncodedImage.written { bytes, count in
             unsafe shim_save_webp(
                 picture, &bytes, &count, CInt(clamping: settings.quality), settings.isLossless ? 1 : 0,
-                settings.isQuick ? quickEffort : effort, strips)
+                settings.isQuickWebP ? quickEffort : effort, strips)
         }
         let stripped = strips == 1 ? withoutExif(encoded) : encoded
         return image.hasAlpha ? withAlphaFlag(stripped) : stripped

@@ -7,7 +7,7 @@ import Imaging
 import Primitives
 
 /// One worker's thread: starts the process, sends it jobs, kills it at a deadline, and starts the next.
-final class WorkerSlot: Sendable {
+final class WorkerThread: Sendable {
     /// Wakes the thread: for a job, a cancellation, a ping, the stop.
     let alert: Alert
     /// The index of the worker in the pool.

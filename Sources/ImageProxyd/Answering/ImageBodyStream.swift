@@ -4,12 +4,12 @@ import HTTPServer
 import Pipeline
 
 /// The bytes of an image that is being received, as the server sends them.
-final class StreamedImage: HTTPBodyStream {
-    private let body: StreamingBody
+final class ImageBodyStream: HTTPBodyStream {
+    private let body: BodyReader
     private let problem: @Sendable (PipelineError) -> HTTPResponse
 
     /// - Parameter problem: the answer to a failure before anything was sent.
-    init(_ body: StreamingBody, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
+    init(_ body: BodyReader, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
         self.body = body
         self.problem = problem
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// It subscribes to the task that fetches the image: when the last subscription ends before the task, the fetch is cancelled.
 /// The end is reported only when the task has ended: the image is stored by then, and no body is complete that the loader did
 /// not report as complete. Safe from any thread; never waits.
-package final class StreamingBody: Sendable {
+package final class BodyReader: Sendable {
     /// What comes next.
     package enum Step: Sendable {
         /// The next bytes, at least one.

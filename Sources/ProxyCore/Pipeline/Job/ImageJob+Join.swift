@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cache
+import Freshness
+import Loading
+import Observability
+import Primitives
+import Rendering
+import Request
+
+/// How a request joins the task that makes its image, or starts it, and what it gets from that.
+extension ImageJob {
+    /// Subscribes to the task that makes the image, and starts it where there is none.
+    func join() async -> Subscription {
+        var job = self
+        // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored, in a task of
+        // its own, since the directives are part of the key.
+        if await !linkTags() { job.directives.noStore = true }
+        let key = job.key
+        job.registered = key
+        let subscription = pipeline.tasks.join(
+            key,
+            progress: ImageProgress(
+                interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
+        ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
+        if subscription.isLeader {
+            subscription.result.whenSet { [progress = subscription.progress] in
+                progress.streamedFetch.set(nil)
+            }
+        } else {
+            subscription.progress.interest.join(context.client, priority)
+            job.raiseFetchPriority()
+        }
+        if !isPrivate, request.delivery.options.contains(.continueInBackground) {
+            pipeline.keepRunning(subscription)
+        }
+        return subscription
+    }
+
+    /// Has a purge by any of the request's tags find the image; false where it would not.
+    func linkTags() async -> Bool {
+        if isPrivate { return true }
+        return await tiers.linkTags(of: request)
+    }
+
+    /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
+    func raiseFetchPriority() {
+        for isConditional in [false, true] {
+            let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
+            fetch?.urgency.join(context.client, to: priority)
+        }
+    }
+
+    /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
+    private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
+        var job = self
+        job.interest = progress.interest
+        job.streamProgress = request.isUntouched ? progress : nil
+        // Issued again: what was purged while the job waited to be joined does not concern it.
+        if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
+        var response = try await job.image()
+        if scope == .durable { await tiers.secure(&response, for: request, token: job.token) }
+        return response
+    }
+
+    // MARK: - Answer
+
+    /// The task's result; where that was refused because of the client that started it, the result of another task.
+    func result(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
+        do {
+            return try await collapsedResult(of: subscription)
+        } catch {
+            guard !subscription.isLeader, error.isClientPaused else { throw error }
+            return try await collapsedResult(of: join())
+        }
+    }
+
+    private func collapsedResult(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
+        var response: ImageResponse
+        do {
+            response = try await subscription.output()
+        } catch {
+            if !subscription.isLeader {
+                context.forwarding?.join(subscription.progress.forwarding)
+            }
+            throw error
+        }
+        response.isCollapsed = !subscription.isLeader
+        if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
+        return response
+    }
+
+    /// The answer, once its tags are linked; without entry, and so without alias, where they can't be.
+    ///
+    /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
+    /// made is stored, for it began after the purge. Without this the next purge would not find it.
+    func withLinkedTags(_ response: ImageResponse) async -> ImageResponse {
+        guard await !linkTags() else { return response }
+        var response = response
+        // No entry, no alias: the next request for it tries again.
+        (response.isTagged, response.entry) = (false, nil)
+        return response
+    }
+
+    /// The image, made in a task that requests may join; a source in `givenSource` is not fetched again.
+    func resultOfTask() async throws(PipelineError) -> ImageResponse {
+        await withLinkedTags(try await result(of: join()))
+    }
+}

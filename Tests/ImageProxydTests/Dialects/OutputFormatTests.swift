@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Dialects
+@testable import Imaging
+
+@Suite("Formats as dialects know them")
+struct OutputFormatTests {
+    private static func names(_ isOne: (any FormatRow.Type) -> Bool) -> Set<String> {
+        Set(ImageFormat.allCases.filter { $0.row.isWritable && isOne($0.row) }.map(\.rawValue))
+    }
+
+    @Test("What dialects know of formats is what the formats say of themselves")
+    func rows() {
+        #expect(OutputFormats.withQuality == Self.names { $0.concession == .quality })
+        #expect(
+            OutputFormats.losslessOnRequest
+                == Self.names { $0.concession == .quality && $0.mayRequestLossless })
+        #expect(OutputFormats.progressive == Self.names { $0.canBeProgressive })
+    }
+}
