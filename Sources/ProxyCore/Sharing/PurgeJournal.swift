@@ -35,8 +35,10 @@ package final class PurgeJournal: Sendable {
     static let longestSilence = Duration.seconds(60)
     /// How far back the journal is read again each time, in milliseconds: a purge may be written later than its name says.
     static let overlap: Int64 = 120_000
-    /// Most purges that wait for the store to be reachable.
+    /// Most purges that wait for the store to be reachable; of more, the answers say that no other node will learn of them.
     static let maxUnwritten = 4_096
+    /// Most purges that wait to be done here; of more, everything is purged in their place.
+    static let maxUndone = 4_096
 
     init(
         store: ObjectStore, configuration: SharedConfiguration,
@@ -84,10 +86,13 @@ package final class PurgeJournal: Sendable {
         do throws(ObjectStoreError) {
             try await store.put(purge.name, [])
         } catch {
-            state.withLock { state in
-                if state.unwritten.count < Self.maxUnwritten { state.unwritten.append(purge) }
+            let waits = state.withLock { state in
+                guard state.unwritten.count < Self.maxUnwritten else { return false }
+                state.unwritten.append(purge)
+                return true
             }
-            throw error
+            if waits { throw error }
+            throw .failed("\(error); and too many purges wait for it: this one is never written")
         }
     }
 
@@ -155,9 +160,14 @@ package final class PurgeJournal: Sendable {
     }
 
     /// Stores a purge that could not be done here until the next reading.
+    ///
+    /// Too many become one purge of everything, at the earliest of their times: then more is purged, never less.
     func postpone(undone purge: SharedPurge) {
         state.withLock { state in
-            if state.undone.count < Self.maxUnwritten { state.undone.append(purge) }
+            state.undone.append(purge)
+            guard state.undone.count > Self.maxUndone else { return }
+            let earliest = state.undone.map(\.milliseconds).min() ?? purge.milliseconds
+            state.undone = [SharedPurge(.everything, node: purge.node, milliseconds: earliest)]
         }
     }
 

@@ -112,6 +112,25 @@ extension SharedTierTests {
         #expect(tried.value == [purge])
     }
 
+    @Test("Of more purges than can wait to be done here, everything is purged in their place")
+    func tooManyUndone() async throws {
+        let fixture = try Fixture()
+        fixture.storeTime.advance(by: 50)
+        let later = SharedPurge(.tag("b"), node: "one", milliseconds: (Fixture.noon + 40) * 1_000)
+        fixture[later.name] = Fixture.Stored(content: [], storedAt: Fixture.noon + 40, metadata: [:])
+        await fixture.read()
+        let journal = fixture.tier.journal
+        let times = (0...Int64(PurgeJournal.maxUndone)).map { Fixture.noon * 1_000 + $0 }
+
+        for time in times {
+            journal.postpone(undone: SharedPurge(.tag("a"), node: "one", milliseconds: time))
+        }
+        let mark = journal.mark
+        let undone = try await journal.read(from: 0)
+
+        #expect(undone.map(\.target) == [.everything] && mark == times[0])
+    }
+
     @Test("A message about a purge is done once, and not where its time is far from the store's")
     func messages() async throws {
         let fixture = try Fixture(skew: 7_000)
