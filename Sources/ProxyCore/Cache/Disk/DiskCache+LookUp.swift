@@ -221,7 +221,7 @@ extension DiskCache {
             VerifiedFiles.Identity(of: file) != identity
         else { return true }
         // Lost: that it can't be read any more, which counts as altered.
-        let checksum = try? await readers.run { () throws(DiskCacheError) in
+        let checksum = try? await onReader { () throws(DiskCacheError) in
             try EntryFile(file).checksum(offset..<offset + length, fromMemory: false)
         }
         if let checksum, checksum == hit.checksum { return true }

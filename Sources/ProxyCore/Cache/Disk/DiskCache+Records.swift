@@ -107,7 +107,7 @@ extension DiskCache {
     package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
         await flush()
         guard !parts.isOff else { return parts.tags.links(of: tag) }
-        return try await readers.run { () throws(DiskCacheError) in
+        return try await onReader { () throws(DiskCacheError) in
             let limit = self.parts.configuration.limits.batchSize
             var links: [TagLink] = []
             while true {
@@ -124,7 +124,7 @@ extension DiskCache {
     package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
         await flush()
         guard !parts.isOff else { return [] }
-        return try await readers.run { () throws(DiskCacheError) in
+        return try await onReader { () throws(DiskCacheError) in
             try self.parts.index.entries(ofSource: source, limit: limit)
         }
     }

@@ -72,7 +72,7 @@ final class DiskWriter: @unchecked Sendable {
             queue.async { [self, tally] in
                 if !hasRemovedAll { parts.counters.add(tally) }
                 loading = .done
-                if scan.isDone { parts.entries.markComplete() }
+                if scan.isComplete { parts.entries.markComplete() }
                 wake()
             }
         } catch {
