@@ -259,6 +259,29 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
+    @Test("The access times of a sweep that was cut off are written by the next one")
+    func cutOff() async throws {
+        let disk = try open()
+        for name in ["first", "second"] { try await store(disk, name) }
+        let (first, second) = (
+            EntryID(kind: .result, key: key("first")), EntryID(kind: .result, key: key("second"))
+        )
+        clock.advance(by: day)
+        let time = clock.time
+
+        try await disk.writer.perform { (writer, _) throws(DiskCacheError) in
+            // What a sweep leaves that ends before it has written all.
+            writer.accessed = [(first, time)]
+            return 0
+        }
+        disk.recordAccess(second.key, kind: .result)
+        try await disk.sweep()
+
+        let rows = try await disk.list(ofSource: key("source"), limit: 10)
+        #expect(rows.map(\.accessedAt) == [time, time])
+        await disk.close()
+    }
+
     @Test("A report of sweeps contains the last one as directly as the first")
     func observer() async throws {
         let disk = try open()

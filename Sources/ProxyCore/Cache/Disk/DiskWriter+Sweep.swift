@@ -61,7 +61,8 @@ extension DiskWriter {
     private func stepSweep() throws(DiskCacheError) -> Bool {
         if sweep.isEmpty, mustSweep {
             (sweep, mustSweep, sweepTarget) = (Self.sweepSteps[...], false, nil)
-            accessed = parts.accesses.take()
+            // Those of a sweep that was cut off come first; all together stay within the bound of one.
+            accessed = (accessed + parts.accesses.take()).suffix(parts.configuration.limits.maxAccessTimes)
         }
         guard let step = sweep.first else { return false }
         if try !step(self)() { sweep.removeFirst() }
