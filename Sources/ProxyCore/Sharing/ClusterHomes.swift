@@ -29,7 +29,7 @@ package final class ClusterHomes: Sendable {
     private let maxBytes: Int
     private let budget: ByteBudget
     private let loader: any ImageLoading
-    private let isAdmitted: @Sendable (SharedSubject, Int64) -> Bool
+    private let isPurged: @Sendable (SharedSubject, Int64) -> Bool
     private let state = Mutex(State())
 
     /// The path of a picture that a node requests from its home.
@@ -48,14 +48,14 @@ package final class ClusterHomes: Sendable {
     ///   - maxEntryBytes: the length of the largest body.
     ///   - maxBytes: most bytes of answers that are being received.
     ///   - loader: a loader of its own, whose queue is bounded for each client: what waits for homes delays no store and no purge.
-    ///   - isAdmitted: whether no purge since forbids a picture that was fetched so many seconds ago.
+    ///   - isPurged: whether a picture that was fetched so many seconds ago is from before a purge that concerns it.
     package init(
         _ peers: ClusterPeers, key: ClusterKey, own: Set<String>, maxEntryBytes: Int, maxBytes: Int,
-        loader: any ImageLoading, isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool
+        loader: any ImageLoading, isPurged: @escaping @Sendable (SharedSubject, Int64) -> Bool
     ) {
         (self.peers, self.key) = (peers, key)
         self.own = Mutex(own)
-        (self.loader, self.isAdmitted) = (loader, isAdmitted)
+        (self.loader, self.isPurged) = (loader, isPurged)
         self.maxBytes = HomeAnswer.maxHeadBytes + maxEntryBytes
         budget = ByteBudget(maxBytes)
     }
@@ -96,7 +96,7 @@ package final class ClusterHomes: Sendable {
         if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
         // Its refusal says nothing of the picture that this node can use.
         guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject),
-            isAdmitted(subject, found.age)
+            !isPurged(subject, found.age)
         else { return nil }
         var record = found.record
         record.responseTime = SystemTime.now() - .seconds(Int(found.age))

@@ -17,7 +17,7 @@ package final class PurgeJournal: Sendable {
         /// When the journal was read to its end.
         var lastRead: ContinuousClock.Instant?
         /// The greatest time of a name that was read, in milliseconds.
-        var mark: Int64 = 0
+        var position: Int64 = 0
         /// Other nodes' purges that could not be done here yet.
         var undone: [SharedPurge] = []
         /// Purges of this node that the store does not have yet.
@@ -64,8 +64,8 @@ package final class PurgeJournal: Sendable {
     var count: Int { state.withLock { $0.times.count } }
 
     /// The time, in milliseconds, up to which all purges have been done here: where the next start begins.
-    package var mark: Int64 {
-        state.withLock { state in min(state.mark, state.undone.map(\.milliseconds).min() ?? .max) }
+    package var position: Int64 {
+        state.withLock { state in min(state.position, state.undone.map(\.milliseconds).min() ?? .max) }
     }
 
     // MARK: - Writing
@@ -135,9 +135,9 @@ package final class PurgeJournal: Sendable {
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.
         let oldest = (store.clock.now - Int64(configuration.maxAge.seconds)) * 1_000
-        let mark = state.withLock { $0.mark }
+        let position = state.withLock { $0.position }
         var last: String? = SharedPurge(
-            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : mark - Self.overlap)
+            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap)
         ).name
         var listed: [(purge: SharedPurge, storedAt: Int64)] = []
         while true {
@@ -153,7 +153,7 @@ package final class PurgeJournal: Sendable {
         let horizon = store.clock.now * 1_000 - 2 * Self.overlap
         return state.withLock { state in
             state.lastRead = begun
-            state.seen = state.seen.filter { $0.value >= min(horizon, state.mark - 2 * Self.overlap) }
+            state.seen = state.seen.filter { $0.value >= min(horizon, state.position - 2 * Self.overlap) }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
         }
@@ -176,7 +176,7 @@ package final class PurgeJournal: Sendable {
         state.withLock { state in
             // A time far ahead would hide all that comes after it.
             let now = store.clock.now * 1_000
-            state.mark = max(state.mark, min(purge.milliseconds, now))
+            state.position = max(state.position, min(purge.milliseconds, now))
             state.times.note(purge.target, at: storedAt)
             guard purge.node != node, state.seen[purge.name] == nil else { return false }
             state.seen[purge.name] = purge.milliseconds
@@ -197,11 +197,11 @@ package final class PurgeJournal: Sendable {
 
     // MARK: - Deciding
 
-    /// Whether something of a picture may be used, as far as purges decide that.
+    /// Whether something of a picture is from before a purge that concerns it.
     ///
     /// - Parameter time: when it was fetched or made, by the store's clock.
-    func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
-        state.withLock { $0.times.admits(subject, tags: tags, madeAt: time) }
+    func isPurged(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
+        state.withLock { $0.times.isPurged(subject, tags: tags, madeAt: time) }
     }
 
     /// Whether a source was purged in the last minutes.

@@ -79,15 +79,15 @@ struct PurgeTimes: Sendable {
         return last
     }
 
-    /// Whether something of a picture may be used, as far as purges decide that.
+    /// Whether something of a picture is from before a purge that concerns it.
     ///
     /// - Parameters:
     ///   - tags: those under which it was stored, beside the request's.
     ///   - time: when it was fetched or made.
-    func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
+    func isPurged(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
         let last = last(
             source: subject.source, result: subject.result, url: subject.url, tags: subject.tags + tags)
-        return last == .min || time > last + Self.margin
+        return last != .min && time <= last + Self.margin
     }
 
     /// A picture counts as from before a purge within this time: the store's clock shows whole seconds. Seconds.

@@ -33,9 +33,9 @@ package final class SeenPurges: Sendable {
         }
     }
 
-    /// Whether no purge since forbids what was fetched so many seconds ago.
-    package func admits(_ subject: SharedSubject, fetchedBefore age: Int64) -> Bool {
+    /// Whether a picture that was fetched so many seconds ago is from before a purge that concerns it.
+    package func isPurged(_ subject: SharedSubject, ofAge age: Int64) -> Bool {
         let time = clock() - age
-        return state.withLock { $0.times.admits(subject, tags: [], madeAt: time) }
+        return state.withLock { $0.times.isPurged(subject, tags: [], madeAt: time) }
     }
 }

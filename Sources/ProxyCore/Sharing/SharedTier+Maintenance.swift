@@ -53,10 +53,10 @@ extension SharedTier {
     ) async -> Result<Int64, ObjectStoreError> {
         do throws(ObjectStoreError) {
             for purge in try await journal.read(from: start) {
-                if case .source(let source) = purge.target { records.forget(source) }
+                if case .source(let source) = purge.target { sentRecords.forget(source) }
                 if await !apply(purge) { journal.postpone(undone: purge) }
             }
-            return .success(journal.mark)
+            return .success(journal.position)
         } catch {
             return .failure(error)
         }

@@ -28,7 +28,7 @@ extension SharedTier {
             switch purge.target {
             case .source(let source): outcome.deleted = try await delete([source])
             case .tag: outcome.deleted = try await delete(sources)
-            case .everything: records.forgetAll()
+            case .everything: sentRecords.forgetAll()
             case .key, .prefix: break
             }
         } catch {
@@ -42,7 +42,7 @@ extension SharedTier {
     private func delete(_ sources: Set<CacheKey>) async throws(ObjectStoreError) -> Int {
         var count = 0
         for source in sources {
-            records.forget(source)
+            sentRecords.forget(source)
             let name = ObjectName.record(of: source)
             var names = [name]
             let found = try await store.get(name, atMost: PortableRecord.maxBytes)

@@ -20,7 +20,7 @@ extension SharedTier {
         let subject = upload.subject
         let isWorthIt = uploads.isWorthIt(key, cost: cost) { time in
             store.clock.now - time < Int64(configuration.maxAge.seconds)
-                && journal.admits(subject, tags: [], madeAt: time)
+                && !journal.isPurged(subject, tags: [], madeAt: time)
         }
         guard isWorthIt else { return }
         append(upload, as: key)
@@ -33,7 +33,7 @@ extension SharedTier {
     }
 
     /// Notes that the tier has a picture or a source, which so is not uploaded again.
-    package func noteFound(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
+    package func noteShared(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
 
     private func append(_ upload: SharedUpload, as key: CacheKey) {
         var upload = upload
@@ -73,7 +73,7 @@ extension SharedTier {
         }
         // Purged meanwhile, and maybe after the purge had deleted everything.
         if !upload.token.isValid {
-            records.forget(upload.subject.source)
+            sentRecords.forget(upload.subject.source)
             // Lost: a failure to delete; nothing from before the purge is used.
             try? await store.delete(names)
         }
@@ -114,7 +114,7 @@ extension SharedTier {
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
-        noteFound(isOriginal ? subject.source : subject.result)
+        noteShared(isOriginal ? subject.source : subject.result)
         return name
     }
 
@@ -122,14 +122,14 @@ extension SharedTier {
     private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool
     {
         let (portable, age) = record.forOthers(at: now)
-        guard !records.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
+        guard !sentRecords.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
         try await withBreaker(.put) { () async throws(ObjectStoreError) in
             try await store.put(
                 ObjectName.record(of: record.key), bytes,
                 metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
-        records.note(record)
-        noteFound(subject.source)
+        sentRecords.note(record)
+        noteShared(subject.source)
         return true
     }
 }

@@ -20,7 +20,7 @@ package final class SharedTier: Sendable {
     package let configuration: SharedConfiguration
     let counters: SharedCounters
     let uploads: UploadQueue
-    let records = SentRecords()
+    let sentRecords = SentRecords()
     private let breaker = Mutex(StoreBreaker())
     private let reads = Atomic(0)
     private let maxBytes: Int
@@ -104,7 +104,7 @@ package final class SharedTier: Sendable {
     package func record(of subject: SharedSubject) async -> SourceRecord? {
         let record = await usableRecord(of: subject)
         // The next record is uploaded, even if it equals the last one sent.
-        if record == nil { records.forget(subject.source) }
+        if record == nil { sentRecords.forget(subject.source) }
         return record
     }
 
@@ -116,7 +116,7 @@ package final class SharedTier: Sendable {
             object -> SourceRecord? in
             guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
                 found.keyText == subject.sourceText, !found.directives.forbidStoring,
-                admits(object, subject)
+                isCurrent(object, subject)
             else { return nil }
             var record = found
             // The time in the store by its own clock, and what had passed before by that of the node that stored it.
@@ -137,7 +137,7 @@ package final class SharedTier: Sendable {
                 entry.description.key == subject.result, entry.description.keyText == subject.resultText,
                 entry.description.sourceKey == subject.source,
                 hash == nil || entry.description.sourceHash == hash,
-                entry.description.stage != .cheapest, admits(object, subject)
+                entry.description.stage != .cheapest, isCurrent(object, subject)
             else { return nil }
             return entry
         }
@@ -158,15 +158,15 @@ package final class SharedTier: Sendable {
         }
     }
 
-    /// Whether no purge since forbids what another node fetched so many seconds ago.
-    package func admits(_ subject: SharedSubject, fetchedBefore age: Int64) -> Bool {
-        journal.admits(subject, tags: [], madeAt: store.clock.now - age)
+    /// Whether a picture that another node fetched so many seconds ago is from before a purge that concerns it.
+    package func isPurged(_ subject: SharedSubject, ofAge age: Int64) -> Bool {
+        journal.isPurged(subject, tags: [], madeAt: store.clock.now - age)
     }
 
     /// Whether an object is neither too old nor from before a purge.
-    private func admits(_ object: StoredObject, _ subject: SharedSubject) -> Bool {
+    private func isCurrent(_ object: StoredObject, _ subject: SharedSubject) -> Bool {
         object.age <= Int64(configuration.maxAge.seconds)
-            && journal.admits(subject, tags: object.tags, madeAt: object.storedAt - object.ageWhenStored)
+            && !journal.isPurged(subject, tags: object.tags, madeAt: object.storedAt - object.ageWhenStored)
     }
 
     /// Gets an object and reads it, within `shared.timeout`.
@@ -209,7 +209,7 @@ package final class SharedTier: Sendable {
         _ exchange: () async throws(ObjectStoreError) -> Value
     ) async throws(ObjectStoreError) -> Value {
         let start = monotonic()
-        guard breaker.withLock({ $0.admit(at: start) }) else { throw .breakerOpen }
+        guard breaker.withLock({ $0.begin(at: start) }) else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
             let now = monotonic()
             breaker.withLock { $0.end(hasFailed, at: now) }

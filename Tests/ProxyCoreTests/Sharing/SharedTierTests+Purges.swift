@@ -125,10 +125,10 @@ extension SharedTierTests {
         for time in times {
             journal.postpone(undone: SharedPurge(.tag("a"), node: "one", milliseconds: time))
         }
-        let mark = journal.mark
+        let position = journal.position
         let undone = try await journal.read(from: 0)
 
-        #expect(undone.map(\.target) == [.everything] && mark == times[0])
+        #expect(undone.map(\.target) == [.everything] && position == times[0])
     }
 
     @Test("A message about a purge is done once, and not where its time is far from the store's")

@@ -6,7 +6,7 @@ package import Primitives
 
 extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordChanges: UInt64 { parts.records.changes }
+    package var recordRevision: UInt64 { parts.records.revision }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
     package func recentRecord(for key: CacheKey) -> SourceRecord? { parts.records.record(for: key) }
@@ -15,12 +15,12 @@ extension DiskCache {
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = parts.records.record(for: key) { return record }
         guard !parts.isOff else { return nil }
-        let changes = parts.records.changes
+        let revision = parts.records.revision
         do {
             let record = try await onReader { () throws(DiskCacheError) in
                 try self.parts.index.record(for: key)
             }
-            if let record { parts.records.keep(record, readAt: changes) }
+            if let record { parts.records.keep(record, readAt: revision) }
             return record
         } catch {
             if case .brokenIndex = error { failed(with: error) }

@@ -44,7 +44,7 @@ extension ImageJob {
             // Whole seconds, as the store's ages are.
             known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
-        shared.noteFound(subject.source)
+        shared.noteShared(subject.source)
         await tiers.saveIfLatest(record, receivedAt: .now, scope: scope, token: token)
         return Source(record: record, provenance: .stored)
     }
@@ -99,7 +99,7 @@ extension ImageJob {
         }
         guard var found = entry else { return nil }
         found.description.storedAt = now.seconds
-        tiers.shared?.noteFound(subject.result)
+        tiers.shared?.noteShared(subject.result)
         await tiers.store(shared: found, of: source.record, scope: scope, token: token)
         var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
@@ -136,7 +136,7 @@ extension ImageJob {
             await shared.original(hash, of: subject)
         }
         guard let entry else { return nil }
-        shared.noteFound(request.sourceKey)
+        shared.noteShared(request.sourceKey)
         return await adopting(entry, in: source)
     }
 

@@ -146,7 +146,7 @@ extension ImageTiers {
             openFiles.remove(link.result)
         }
         let sources = Set(all.links.map(\.source))
-        for source in sources { await adoptMark(of: source) }
+        for source in sources { await markStale(source) }
         if let failure { throw failure }
         return (counts, sources)
     }
@@ -179,7 +179,7 @@ extension ImageTiers {
     }
 
     /// Makes the entries of a source stale, as the disk tier has marked its record; without a record they go.
-    private func adoptMark(of source: CacheKey) async {
+    private func markStale(_ source: CacheKey) async {
         if var record = await disk.sourceRecord(for: source) {
             // Also if the disk tier could not write that.
             record.directives.insert(.mustConfirm)

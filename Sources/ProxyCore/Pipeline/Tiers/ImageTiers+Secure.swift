@@ -18,7 +18,7 @@ extension ImageTiers {
         var description = response.description
         let isOriginal = description.kind == .original
         guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
-            (isOriginal ? originals : results).usesDisk, token.admits(description)
+            (isOriginal ? originals : results).usesDisk, !token.knowsNewerContent(than: description)
         else { return }
         if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
         // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.

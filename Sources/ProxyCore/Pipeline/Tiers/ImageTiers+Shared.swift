@@ -16,7 +16,7 @@ extension ImageTiers {
     ) async {
         let policy = entry.description.kind == .original ? originals : results
         guard policy.usesDisk, scope.usesDisk, !record.directives.forbidStoring,
-            token.admits(entry.description)
+            !token.knowsNewerContent(than: entry.description)
         else { return }
         // Lost: why; the tier has counted it.
         guard entry.body.count > Self.maxAtOnce else {

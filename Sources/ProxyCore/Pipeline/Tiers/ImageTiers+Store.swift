@@ -214,7 +214,7 @@ extension ImageTiers {
         token: PurgeToken
     ) async {
         guard !response.record.directives.forbidStoring, scope != .nothing,
-            token.admits(response.description)
+            !token.knowsNewerContent(than: response.description)
         else { return }
         let byteCount = response.body.count
         if isPromoted { await promote(&response, token: token) }
@@ -236,7 +236,7 @@ extension ImageTiers {
         _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, scope: StorageScope,
         token: PurgeToken
     ) async -> Bool {
-        guard token.admits(description) else { return false }
+        guard !token.knowsNewerContent(than: description) else { return false }
         var response = ImageResponse(
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
         await promote(&response, token: token)
