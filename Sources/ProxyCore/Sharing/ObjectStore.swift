@@ -34,6 +34,8 @@ package final class ObjectStore: Sendable {
     private let rule: OriginRule
     /// The URL of the bucket, which ends in a slash.
     private let bucket: String
+    /// What the names of all objects begin with in the bucket; names here come without it.
+    private let prefix: String
     private let uploadFields: [HeaderField]
     /// The store's clock less this machine's, as the last answer showed it.
     package let clock: StoreClock
@@ -65,9 +67,6 @@ package final class ObjectStore: Sendable {
         ]
         uploadFields = fields.filter { !$0.1.isEmpty }.map { HeaderField(name: $0.0, value: $0.1) }
     }
-
-    /// What the names of all objects begin with in the bucket; names here come without it.
-    private let prefix: String
 
     // MARK: - Single objects
 

@@ -85,21 +85,6 @@ extension DiskCache {
         }
     }
 
-    /// Removes all results under a tag, and the links themselves.
-    ///
-    /// - Parameters:
-    ///   - tag: the name that the results carry.
-    ///   - found: called on the writing thread with the links, some at a time, before their entries are
-    ///     removed: no commit under a token that is voided there comes after the removal.
-    /// - Returns: how many entries were removed.
-    package func removeAll(
-        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
-    ) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeTag(tag, found: found, &batch)
-        }
-    }
-
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
     package var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
 

@@ -119,46 +119,6 @@ package final class DiskCache: Sendable {
         if parts.health.withLock(\.needsWriter) { writer.wake() }
     }
 
-    // MARK: - Removal
-
-    /// Removes one entry; false if there is none.
-    @discardableResult
-    package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
-        let id = EntryID(kind: kind, key: key)
-        let count = try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.remove(id, because: .purged, &batch) ? 1 : 0
-        }
-        return count > 0
-    }
-
-    /// Removes the originals, all results and the records of sources.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
-        guard !sources.isEmpty else { return 0 }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            var count = 0
-            for source in sources { count += try writer.removeSource(source, &batch) }
-            return count
-        }
-    }
-
-    /// The same for one source.
-    @discardableResult
-    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
-        try await removeAll(ofSources: [source])
-    }
-
-    /// Removes everything, source records included.
-    /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeAll(keepingTags: keepingTags, &batch)
-        }
-    }
-
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
         var all = parts.counters.all

@@ -90,6 +90,35 @@ extension DiskWriter {
             try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep), because: .age)
     }
 
+    /// Removes the source records saved longest ago, when there are too many or the index is too large.
+    private func removeExcessRecords() throws(DiskCacheError) -> Bool {
+        let records = parts.counters.tally.records
+        let excess = records - parts.configuration.limits.maxSourceRecords
+        guard records > 0, loading == .done else { return false }
+        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
+        guard excess > 0 || isIndexTooLarge else { return false }
+        let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
+        let removed = try parts.index.deleteOldestRecords(limit: limit)
+        parts.counters.update { $0.tally.records -= removed }
+        return removed > 0
+    }
+
+    /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
+    /// longer find those.
+    private func removeExcessLinks() -> Bool {
+        do {
+            let links = try parts.index.excessLinks(
+                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
+            if !links.isEmpty { try purgeExcess(links) }
+            return !links.isEmpty
+        } catch {
+            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
+            // space.
+            parts.failed(with: error)
+            return false
+        }
+    }
+
     private func measure() -> Bool {
         parts.measure()
         return false
@@ -111,21 +140,6 @@ extension DiskWriter {
             excess -= parts.index.allocated(entry.bytes)
         }
         return try evict(victims, because: .size)
-    }
-
-    /// Frees space on a full disk: what is between the low-water mark and the present size.
-    ///
-    /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
-    /// entries.
-    private func freeSpace() throws(DiskCacheError) {
-        let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
-        defer {
-            let freed = before - parts.counters.tally.bytes
-            parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }
-        }
-        while try stepTrash() {}
-        while try evictOldest(downTo: target, atMost: batchSize) {}
     }
 
     /// Removes entries; false if there are none.
@@ -155,33 +169,19 @@ extension DiskWriter {
         return !victims.isEmpty
     }
 
-    /// Removes the source records saved longest ago, when there are too many or the index is too large.
-    private func removeExcessRecords() throws(DiskCacheError) -> Bool {
-        let records = parts.counters.tally.records
-        let excess = records - parts.configuration.limits.maxSourceRecords
-        guard records > 0, loading == .done else { return false }
-        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
-        guard excess > 0 || isIndexTooLarge else { return false }
-        let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
-        let removed = try parts.index.deleteOldestRecords(limit: limit)
-        parts.counters.update { $0.tally.records -= removed }
-        return removed > 0
-    }
-
-    /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
-    /// longer find those.
-    private func removeExcessLinks() -> Bool {
-        do {
-            let links = try parts.index.excessLinks(
-                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
-            if !links.isEmpty { try purgeExcess(links) }
-            return !links.isEmpty
-        } catch {
-            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
-            // space.
-            parts.failed(with: error)
-            return false
+    /// Frees space on a full disk: what is between the low-water mark and the present size.
+    ///
+    /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
+    /// entries.
+    private func freeSpace() throws(DiskCacheError) {
+        let before = parts.counters.tally.bytes
+        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
+        defer {
+            let freed = before - parts.counters.tally.bytes
+            parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }
         }
+        while try stepTrash() {}
+        while try evictOldest(downTo: target, atMost: batchSize) {}
     }
 
     private func stepTrash() throws(DiskCacheError) -> Bool {

@@ -34,21 +34,6 @@ package struct PurgeCounts: Sendable, Hashable {
 }
 
 extension ImageTiers {
-    /// Links a request's tags to its result, for purges; false when that can't be stored.
-    func linkTags(of request: ImageRequest) async -> Bool {
-        guard !request.delivery.tags.isEmpty else { return true }
-        let links = request.delivery.tags.map { tag in
-            TagLink(tag: tag, result: request.resultKey, source: request.sourceKey)
-        }
-        do throws(DiskCacheError) {
-            try await disk.link(links)
-            return true
-        } catch {
-            // The disk tier has counted that.
-            return false
-        }
-    }
-
     /// Removes everything of a source, its record included.
     func purge(source: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()

@@ -3,61 +3,10 @@
 package import Primitives
 import Synchronization
 
-/// Work on all entries that an operator orders, in pieces between which the writer does other work.
+/// The verification of all files that an operator orders, in pieces between which the writer does other work.
 extension DiskCache {
-    /// The number of rows of one piece.
-    private static let rowsAtOnce = 500
-
-    /// Removes the sources whose key's text is to go, with all entries made from them; returns how many entries those
-    /// were.
-    ///
-    /// Reads all rows of sources, and the headers of the files whose source is not on record.
-    package func removeAllSources(
-        whereKeyText isRemoved: @escaping @Sendable (String) -> Bool
-    ) async throws(DiskCacheError) -> Int {
-        guard !parts.isOff else { return 0 }
-        // Its rows must be all there are.
-        try await writer.perform { (writer, _) throws(DiskCacheError) in
-            try writer.finishScan()
-            return 0
-        }
-        var (count, row) = (0, Int64(0))
-        while true {
-            let after = row
-            let sources = try await onReader { () throws(DiskCacheError) in
-                try self.parts.index.sources(after: after, limit: Self.rowsAtOnce)
-            }
-            guard let last = sources.last else { break }
-            row = last.row
-            count += try await removeAll(ofSources: sources.filter { isRemoved($0.keyText) }.map(\.key))
-        }
-        row = 0
-        while true {
-            let after = row
-            let found = try await onReader { () throws(DiskCacheError) in
-                try self.entriesWithoutRecord(after: after)
-            }
-            guard let last = found.row else { return count }
-            row = last
-            count += try await removeAll(ofSources: found.entries.filter { isRemoved($0.text) }.map(\.source))
-        }
-    }
-
-    private func entriesWithoutRecord(
-        after row: Int64
-    ) throws(DiskCacheError) -> (row: Int64?, entries: [(text: String, source: CacheKey)]) {
-        let rows = try parts.index.entries(after: row, limit: Self.rowsAtOnce)
-        var entries: [(text: String, source: CacheKey)] = []
-        for entry in rows where try !parts.index.hasRecord(for: entry.sourceKey) {
-            guard let file = try parts.folder.open(entry.id, fromMemory: false),
-                let header = try EntryFile(file).header()
-            else { continue }
-            entries.append((header.description.keyText, entry.sourceKey))
-        }
-        return (rows.last?.row, entries)
-    }
-
-    // MARK: - Verification
+    /// The number of rows that are read at once.
+    static let rowsAtOnce = 500
 
     /// What a piece of a verification has found.
     package struct Verification: Sendable {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Primitives
+import Synchronization
+
+/// Purges: of one entry, of sources, of what carries a tag, and of everything. When a call returns, they hold, also after a kill.
+extension DiskCache {
+    /// Removes one entry; false if there is none.
+    @discardableResult
+    package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
+        let id = EntryID(kind: kind, key: key)
+        let count = try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.remove(id, because: .purged, &batch) ? 1 : 0
+        }
+        return count > 0
+    }
+
+    /// Removes the originals, all results and the records of sources.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
+        guard !sources.isEmpty else { return 0 }
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            var count = 0
+            for source in sources { count += try writer.removeSource(source, &batch) }
+            return count
+        }
+    }
+
+    /// The same for one source.
+    @discardableResult
+    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
+        try await removeAll(ofSources: [source])
+    }
+
+    /// Removes everything, source records included.
+    /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeAll(keepingTags: keepingTags, &batch)
+        }
+    }
+
+    /// Removes all results under a tag, and the links themselves.
+    ///
+    /// - Parameters:
+    ///   - tag: the name that the results carry.
+    ///   - found: called on the writing thread with the links, some at a time, before their entries are
+    ///     removed: no commit under a token that is voided there comes after the removal.
+    /// - Returns: how many entries were removed.
+    package func removeAll(
+        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
+    ) async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeTag(tag, found: found, &batch)
+        }
+    }
+
+    // MARK: - By the text of sources' keys
+
+    /// Removes the sources whose key's text is to go, with all entries made from them; returns how many entries those
+    /// were.
+    ///
+    /// Reads all rows of sources, and the headers of the files whose source is not on record.
+    package func removeAllSources(
+        whereKeyText isRemoved: @escaping @Sendable (String) -> Bool
+    ) async throws(DiskCacheError) -> Int {
+        guard !parts.isOff else { return 0 }
+        // Its rows must be all there are.
+        try await writer.perform { (writer, _) throws(DiskCacheError) in
+            try writer.finishScan()
+            return 0
+        }
+        var (count, row) = (0, Int64(0))
+        while true {
+            let after = row
+            let sources = try await onReader { () throws(DiskCacheError) in
+                try self.parts.index.sources(after: after, limit: Self.rowsAtOnce)
+            }
+            guard let last = sources.last else { break }
+            row = last.row
+            count += try await removeAll(ofSources: sources.filter { isRemoved($0.keyText) }.map(\.key))
+        }
+        row = 0
+        while true {
+            let after = row
+            let found = try await onReader { () throws(DiskCacheError) in
+                try self.entriesWithoutRecord(after: after)
+            }
+            guard let last = found.row else { return count }
+            row = last
+            count += try await removeAll(ofSources: found.entries.filter { isRemoved($0.text) }.map(\.source))
+        }
+    }
+
+    private func entriesWithoutRecord(
+        after row: Int64
+    ) throws(DiskCacheError) -> (row: Int64?, entries: [(text: String, source: CacheKey)]) {
+        let rows = try parts.index.entries(after: row, limit: Self.rowsAtOnce)
+        var entries: [(text: String, source: CacheKey)] = []
+        for entry in rows where try !parts.index.hasRecord(for: entry.sourceKey) {
+            guard let file = try parts.folder.open(entry.id, fromMemory: false),
+                let header = try EntryFile(file).header()
+            else { continue }
+            entries.append((header.description.keyText, entry.sourceKey))
+        }
+        return (rows.last?.row, entries)
+    }
+}

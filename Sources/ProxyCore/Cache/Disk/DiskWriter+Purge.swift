@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Freshness
+import Primitives
+import Synchronization
+
+/// What purges do to files and index, and what is removed with links of tags for which there is no space.
+extension DiskWriter {
+    /// Removes every entry made from a source, and its record; returns how many entries.
+    func removeSource(_ key: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
+        parts.records.remove(key)
+        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
+        defer { parts.records.remove(key) }
+        guard !parts.isOff else { return 0 }
+        commit(&batch)
+        // While the folder is scanned, the index does not know all files.
+        try finishScan()
+        // A file that should survive the purge no longer counts.
+        parts.index.outdated.insert(key)
+        // The original's place is known without the index.
+        var count = try remove(EntryID(kind: .original, key: key), because: .purged, &batch) ? 1 : 0
+        while true {
+            let entries = try parts.index.entries(ofSource: key, limit: batchSize)
+            for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
+            batch.changes.append { try $0.deleteRecord(key) }
+            batch.isPurge = true
+            try writeIndex(&batch)
+            if entries.isEmpty { return count }
+        }
+    }
+
+    /// Removes every result under a tag; `found` is called with them first.
+    func removeTag(
+        _ tag: String, found: ([TagLink]) -> Void, _ batch: inout WriteBatch
+    ) throws(DiskCacheError) -> Int {
+        guard !parts.isOff else {
+            let links = parts.tags.links(of: tag)
+            parts.tags.remove(links)
+            found(links)
+            forgetRecords(of: links)
+            return 0
+        }
+        commit(&batch)
+        var count = 0
+        while true {
+            let links = try parts.index.links(ofTag: tag, limit: batchSize)
+            guard !links.isEmpty else { return count }
+            count += try purge(links, found: found, &batch)
+        }
+    }
+
+    /// Removes links for which there is no space, and purges their results, in memory too.
+    func purgeExcess(_ links: [TagLink]) throws(DiskCacheError) {
+        var batch = WriteBatch()
+        let unlinked = parts.observers.withLock(\.unlinked)
+        defer { unlinked(links, true) }
+        _ = try purge(links, found: { unlinked($0, false) }, &batch)
+    }
+
+    private func purge(
+        _ links: [TagLink], found: ([TagLink]) -> Void, _ batch: inout WriteBatch
+    ) throws(DiskCacheError) -> Int {
+        // Before everything else: a request from now on writes its links again, after this.
+        parts.tags.remove(links)
+        found(links)
+        forgetRecords(of: links)
+        // Again, as for a source.
+        defer { forgetRecords(of: links) }
+        var count = 0
+        for source in Set(links.map(\.source)) { count += try markStale(source, &batch) }
+        for link in links {
+            for kind in EntryKind.results {
+                let id = EntryID(kind: kind, key: link.result)
+                if try remove(id, because: .purged, &batch) { count += 1 }
+            }
+            batch.changes.append { try $0.unlink(link) }
+        }
+        batch.isPurge = true
+        try writeIndex(&batch)
+        return count
+    }
+
+    private func forgetRecords(of links: [TagLink]) {
+        for source in Set(links.map(\.source)) { parts.records.remove(source) }
+    }
+
+    /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
+    ///
+    /// In the transaction that removes the tag's links: a purge that is interrupted before it finds them
+    /// again when it is repeated.
+    private func markStale(_ source: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
+        guard var record = try parts.index.record(for: source) else {
+            // First what was marked before: `removeSource` commits it, and would not report a failure.
+            batch.isPurge = true
+            try writeIndex(&batch)
+            // The records in its files must not count either.
+            return try removeSource(source, &batch)
+        }
+        record.directives.insert(.mustConfirm)
+        try save(record, nil, &batch)
+        return 0
+    }
+
+    /// Removes everything; tags unless another tier has results that carry them.
+    func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
+        parts.records.removeAll()
+        // Again, as for one source.
+        defer { parts.records.removeAll() }
+        if !parts.isOff { commit(&batch) }
+        if !keepingTags { parts.tags.removeAll() }
+        guard !parts.isOff else { return 0 }
+        let count = max(0, parts.counters.tally.entries)
+        // What is removed for the folder that everything is moved into is to be removed anyway.
+        hasTrash = true
+        try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
+        parts.entries.removeAll()
+        batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
+        batch.isPurge = true
+        try writeIndex(&batch)
+        countsFromNothing()
+        parts.counters.evicted(count, because: .purged)
+        return count
+    }
+}
