@@ -213,7 +213,9 @@ extension DiskCacheConfiguration {
         package static let settings = SettingTable<Self>(
             "Bounds that seldom need a change.", reload: .needsRestart
         ) {
-            Setting("readers", \.readers, in: 1...256, "Threads that read files at once.")
+            Setting(
+                "readers", \.readers, in: 1...256,
+                "Threads that read files, and write headers of new ones, at once.")
             Setting(
                 "maxWaitingReads", \.maxWaitingReads, in: 1...1_000_000,
                 """
@@ -274,7 +276,7 @@ extension DiskCacheConfiguration {
             Setting(
                 "maxVerifyNow", \.maxVerifyNow, in: .zero...(.gibibytes(1)),
                 """
-                A larger body is not checked on the caller's thread but by the readers.
+                A larger body is not checked on the caller's thread but by one of the `readers`.
                 """)
             Setting(
                 "maxJournal", \.maxJournal, in: .kibibytes(64)...(.gibibytes(4)),

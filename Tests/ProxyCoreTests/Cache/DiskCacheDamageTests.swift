@@ -363,8 +363,10 @@ struct DiskCacheDamageTests {
             #expect(posix_fadvise(file.raw, 8_192, 8_192, CInt(POSIX_FADV_DONTNEED)) == 0)
         } while try Self.isInMemory(file, at: 8_192)
 
-        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
-        let hit = try await disk.findOnReader(key("a"), .result, "a", .blocking)
+        #expect(throws: DiskCacheError.wouldBlock) {
+            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+        }
+        let hit = try await disk.findBlocking(key("a"), .result, "a", .copied)
 
         #expect(try hit?.body.readAll() == body)
         #expect(disk.statistics.corrupt == 0)

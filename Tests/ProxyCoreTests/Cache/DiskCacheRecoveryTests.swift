@@ -241,7 +241,7 @@ struct DiskCacheRecoveryTests {
             return 0
         }
 
-        writer.load()
+        writer.start()
         await writer.ping()
 
         #expect(!parts.entries.isComplete)

@@ -146,7 +146,7 @@ struct DiskCacheTests {
         try await disk.store(describe("a", body: body), body: body)
 
         do {
-            let hit = try #require(try disk.find(key("a"), .result, "a", .cached()))
+            let hit = try #require(try disk.find(key("a"), .result, "a", .copied, fromMemory: true))
             #expect(try hit.body.readAll() == body)
         } catch DiskCacheError.wouldBlock {
             // A file system that cannot answer from memory alone reports that for every entry.
@@ -161,7 +161,9 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
+        #expect(throws: DiskCacheError.wouldBlock) {
+            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+        }
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         await disk.close()
     }

@@ -76,7 +76,7 @@ extension DiskCache {
         var (count, row) = (0, Int64(0))
         while true {
             let after = row
-            let sources = try await onReader { () throws(DiskCacheError) in
+            let sources = try await onIOThread { () throws(DiskCacheError) in
                 try self.parts.index.sources(after: after, limit: Self.rowsAtOnce)
             }
             guard let last = sources.last else { break }
@@ -86,7 +86,7 @@ extension DiskCache {
         row = 0
         while true {
             let after = row
-            let found = try await onReader { () throws(DiskCacheError) in
+            let found = try await onIOThread { () throws(DiskCacheError) in
                 try self.entriesWithoutRecord(after: after)
             }
             guard let last = found.row else { return count }

@@ -17,7 +17,7 @@ extension DiskCache {
         guard !parts.isOff else { return nil }
         let revision = parts.records.revision
         do {
-            let record = try await onReader { () throws(DiskCacheError) in
+            let record = try await onIOThread { () throws(DiskCacheError) in
                 try self.parts.index.record(for: key)
             }
             if let record { parts.records.keep(record, readAt: revision) }
@@ -92,7 +92,7 @@ extension DiskCache {
     package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
         await flush()
         guard !parts.isOff else { return parts.tags.links(of: tag) }
-        return try await onReader { () throws(DiskCacheError) in
+        return try await onIOThread { () throws(DiskCacheError) in
             let limit = self.parts.configuration.limits.batchSize
             var links: [TagLink] = []
             while true {
@@ -109,7 +109,7 @@ extension DiskCache {
     package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
         await flush()
         guard !parts.isOff else { return [] }
-        return try await onReader { () throws(DiskCacheError) in
+        return try await onIOThread { () throws(DiskCacheError) in
             try self.parts.index.entries(ofSource: source, limit: limit)
         }
     }

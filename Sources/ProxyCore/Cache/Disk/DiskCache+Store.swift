@@ -58,7 +58,7 @@ extension DiskCache {
         }
         let saved = savesRecord ? record : nil
         try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await onReader(isStore: true) { () throws(DiskCacheError) in
+            let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
                 try self.parts.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
@@ -170,10 +170,10 @@ extension DiskCache {
     /// - Returns: false if the entry on disk is not the one described, or there is none: then it has to be
     ///   stored.
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
-    package func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
+    package func makeDurable(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
-        let found = try await onReader(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
-            guard let hit = try self.find(key, kind, text, .whole),
+        let found = try await onIOThread(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
+            guard let hit = try self.find(key, kind, text, .inAnyFile, fromMemory: false),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
             else { return nil }
@@ -187,7 +187,7 @@ extension DiskCache {
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: parts.clock())
         return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.secure(entry, identity, &batch) ? 1 : 0
+            try writer.makeDurable(entry, identity, &batch) ? 1 : 0
         } > 0
     }
 }

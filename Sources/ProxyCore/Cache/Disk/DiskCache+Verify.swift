@@ -32,7 +32,7 @@ extension DiskCache {
         after row: Int64, atMost limit: ByteCount
     ) async throws(DiskCacheError) -> Verification {
         try parts.requireOn()
-        return try await onReader { () throws(DiskCacheError) in
+        return try await onIOThread { () throws(DiskCacheError) in
             let rows = try self.parts.index.entries(after: row, limit: Self.rowsAtOnce)
             var piece = Verification()
             for entry in rows {

@@ -18,7 +18,7 @@ import Synchronization
 package final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
-    let readers: IOQueue<DiskCacheError>
+    let ioThreads: IOQueue<DiskCacheError>
     let buffer: WriteBuffer
     /// Read-only folders, in the order in which they are searched.
     let readOnlyFolders: [ReadOnlyFolder]
@@ -51,10 +51,10 @@ package final class DiskCache: Sendable {
             recordShare: recordShare, clock: clock, report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts, pause: pause)
-        readers = IOQueue(
-            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
+        ioThreads = IOQueue(
+            label: "disk cache I/O", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
-        DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
+        DispatchQueue(label: "disk cache loader").async { [writer] in writer.start() }
     }
 
     /// The files that clients are or will be answered from.

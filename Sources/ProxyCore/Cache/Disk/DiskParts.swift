@@ -93,6 +93,11 @@ final class DiskParts: Sendable {
         }
     }
 
+    /// What a start does: (1) `FolderLock` shows how the last process ended. (2) The index is opened, or made anew; after an end
+    /// that may have lost commits a generation begins, and after any that was not in order the index no longer counts as
+    /// knowing all files. (3) The lock names this boot. (4) `DiskWriter.init` notes with `needsScan` whether the index knows
+    /// all files. (5) `DiskWriter.loadIndex` reads all rows. (6) `DiskWriter.stepScan`, if needed, finds the files without
+    /// rows, and then the index counts as knowing all. Look-ups work from (3) on.
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
@@ -105,12 +110,12 @@ final class DiskParts: Sendable {
     }
 
     /// Runs a step that needs some space; on a full disk again, in that of some entries.
-    func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
+    func withSpace<Value>(_ step: () throws(DiskCacheError) -> Value) throws(DiskCacheError) -> Value {
         do {
-            try step()
+            return try step()
         } catch .full {
-            try folder.freeSpace()
-            try step()
+            try folder.removeRandomEntries()
+            return try step()
         }
     }
 

@@ -39,7 +39,7 @@ extension DiskWriter {
                 job.completion?(.failure(error))
             }
         }
-        commit(&batch)
+        flush(&batch)
         guard !parts.isOff else { return }
         if isOverSize, knowsEverything { mustSweep = true }
     }
@@ -88,7 +88,7 @@ extension DiskWriter {
 
     /// Makes an entry survive a power loss, if its file, whose bytes are on the disk, is still this one;
     /// false if it is not.
-    func secure(
+    func makeDurable(
         _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
         try parts.requireOn()
@@ -143,7 +143,7 @@ extension DiskWriter {
     // MARK: - The index
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
-    func commit(_ batch: inout WriteBatch) {
+    func flush(_ batch: inout WriteBatch) {
         let (completions, named) = (batch.completions, batch.named)
         batch.completions = []
         do throws(DiskCacheError) {
@@ -172,23 +172,23 @@ extension DiskWriter {
     func writeIndex(_ batch: inout WriteBatch) throws(DiskCacheError) {
         let all = batch
         batch = WriteBatch(completions: all.completions)
-        if all.isPurge {
-            try applyInSpace(all.changes, durable: all.isDurable)
-        } else {
-            try apply(all.changes, durable: all.isDurable)
-        }
+        try apply(all.changes, durable: all.isDurable, makesSpace: all.isPurge)
         if !all.links.isEmpty { parts.tags.insert(all.links) }
         if all.bytes > 0 { parts.report { $0.stored(all.bytes, at: $1) } }
     }
 
-    /// Makes changes of a removal in the index; on a full disk again, in the space of some entries.
-    func applyInSpace(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
-        try parts.withSpace { () throws(DiskCacheError) in try apply(changes, durable: durable) }
-    }
-
     /// Makes changes in the index, and counts what they change.
-    func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
+    ///
+    /// - Parameter makesSpace: whether random entries are removed for it on a full disk: for removals.
+    func apply(
+        _ changes: [IndexChange], durable: Bool = false, makesSpace: Bool = false
+    ) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
-        parts.counters.add(try parts.index.apply(changes, durable: durable))
+        let index = parts.index
+        let change =
+            makesSpace
+            ? try parts.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable) }
+            : try index.apply(changes, durable: durable)
+        parts.counters.add(change)
     }
 }

@@ -12,7 +12,7 @@ extension DiskWriter {
         // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
         defer { parts.records.remove(key) }
         guard !parts.isOff else { return 0 }
-        commit(&batch)
+        flush(&batch)
         // While the folder is scanned, the index does not know all files.
         try finishScan()
         // A file that should survive the purge no longer counts.
@@ -40,7 +40,7 @@ extension DiskWriter {
             forgetRecords(of: links)
             return 0
         }
-        commit(&batch)
+        flush(&batch)
         var count = 0
         while true {
             let links = try parts.index.links(ofTag: tag, limit: batchSize)
@@ -106,7 +106,7 @@ extension DiskWriter {
         parts.records.removeAll()
         // Again, as for one source.
         defer { parts.records.removeAll() }
-        if !parts.isOff { commit(&batch) }
+        if !parts.isOff { flush(&batch) }
         if !keepingTags { parts.tags.removeAll() }
         guard !parts.isOff else { return 0 }
         let count = max(0, parts.counters.tally.entries)

@@ -8,7 +8,7 @@ extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
         guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName), parts.index.isOpen else {
-            return parts.health.withLock { $0.mustRecover = true }
+            return parts.health.withLock { $0.mustReopen = true }
         }
     }
 
@@ -19,8 +19,8 @@ extension DiskWriter {
     /// Look-ups continue meanwhile: until everything has been scanned, they query the file system. Returns
     /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
     /// the folder.
-    func recover() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, parts.health.withLock({ $0.takeRecovery() }) else { return false }
+    func reopen() throws(DiskCacheError) -> Bool {
+        guard loading != .underway, parts.health.withLock({ $0.takeReopening() }) else { return false }
         // A failure is detected again by the next check or the next store.
         let isElsewhere = parts.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }

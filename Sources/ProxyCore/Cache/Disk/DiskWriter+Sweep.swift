@@ -27,7 +27,7 @@ extension DiskWriter {
 
     /// Does a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
     func sweepNow(_ batch: inout WriteBatch) -> Int {
-        commit(&batch)
+        flush(&batch)
         (sweep, mustSweep) = ([], true)
         scan.retry()
         let before = parts.counters.all.evictions.values.reduce(0, +)
@@ -38,9 +38,9 @@ extension DiskWriter {
     /// Runs one small step of the work between batches; false if there is none.
     func doHousekeeping() -> Bool {
         do {
-            if try recover() { return true }
+            if try reopen() { return true }
             guard !parts.isOff else { return false }
-            if parts.health.withLock(\.needsSpace) { try freeSpace() }
+            if parts.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
             if loading == .done, try stepScan() { return true }
             return try stepTrash()
@@ -160,7 +160,7 @@ extension DiskWriter {
         }
         // A file that is kept open still takes its space on the disk.
         parts.observers.withLock(\.swept)(victims.map(\.id))
-        try applyInSpace(victims.map { entry in { try $0.delete(entry.id) } })
+        try apply(victims.map { entry in { try $0.delete(entry.id) } }, makesSpace: true)
         if let givenUp {
             parts.report { $0.failed(with: givenUp, at: $1) }
             try parts.index.abandonFiles()
@@ -173,7 +173,7 @@ extension DiskWriter {
     ///
     /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
     /// entries.
-    private func freeSpace() throws(DiskCacheError) {
+    private func evictForSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
         defer {

@@ -54,12 +54,15 @@ final class DiskWriter: @unchecked Sendable {
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
-    /// Begins to write, and reads the whole index into memory, as it was when it was opened; blocks for seconds.
-    ///
-    /// What is changed meanwhile is counted by the changes.
-    func load() {
+    /// Begins to write and to sweep, and reads the index; blocks for seconds.
+    func start() {
         scheduleSweep()
         wake()
+        loadIndex()
+    }
+
+    /// Reads the whole index into memory, as it was when it was opened; what is changed meanwhile is counted by the changes.
+    private func loadIndex() {
         var tally = DiskTally()
         do {
             if !parts.isOff {

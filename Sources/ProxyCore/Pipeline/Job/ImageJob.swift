@@ -158,7 +158,7 @@ struct ImageJob: Sendable {
         let begun = job
         return try await progress.interest.carried { () async throws(PipelineError) in
             var response = try await begun.image()
-            if scope == .durable { await tiers.secure(&response, for: request, token: begun.token) }
+            if scope == .durable { await tiers.makeDurable(&response, for: request, token: begun.token) }
             return response
         }
     }

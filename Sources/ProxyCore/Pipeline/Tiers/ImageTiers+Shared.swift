@@ -49,7 +49,8 @@ extension ImageTiers {
         }
         for kind in EntryKind.results {
             // Lost: why it can't be read; it is then not uploaded.
-            guard let hit = try? await disk.findOnReader(subject.result, kind, subject.resultText, .whole),
+            guard
+                let hit = try? await disk.findBlocking(subject.result, kind, subject.resultText, .inAnyFile),
                 !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
                 record.contentHash == hit.description.sourceHash
             else { continue }
@@ -68,7 +69,8 @@ extension ImageTiers {
             return await content(description, entry.body, entry.record)
         }
         // Lost: as above.
-        guard let hit = try? await disk.findOnReader(subject.source, .original, subject.sourceText, .whole),
+        guard
+            let hit = try? await disk.findBlocking(subject.source, .original, subject.sourceText, .inAnyFile),
             !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
             record.contentHash == hit.description.contentHash
         else { return nil }

@@ -272,7 +272,7 @@ extension ImageTiers {
     /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
     /// that this is done once for it.
     /// - Parameter token: given before the response was looked up.
-    func secure(
+    func makeDurable(
         _ response: inout ImageResponse, for request: ImageRequest, token: PurgeToken
     ) async {
         let record = response.record
@@ -283,7 +283,7 @@ extension ImageTiers {
         else { return }
         if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
         // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.
-        if (try? await disk.secure(description)) == true { return markSecured(&response) }
+        if (try? await disk.makeDurable(description)) == true { return markDurable(&response) }
         guard let bytes = await bytes(of: response.body) else { return }
         // The index knows more of a source than a file does.
         let known = await disk.sourceRecord(for: record.key)
@@ -295,10 +295,10 @@ extension ImageTiers {
         } catch {
             return
         }
-        markSecured(&response)
+        markDurable(&response)
     }
 
-    private func markSecured(_ response: inout ImageResponse) {
+    private func markDurable(_ response: inout ImageResponse) {
         response.isDurable = true
         response.isStored = true
         response.entry?.markDurable()
