@@ -238,7 +238,6 @@ struct DiskCacheRecoveryTests {
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
             _ = writer.scan.fail(with: .system(call: "openat", code: EACCES))
-            return 0
         }
 
         writer.start()

@@ -9,10 +9,9 @@ extension DiskCache {
     @discardableResult
     package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
         let id = EntryID(kind: kind, key: key)
-        let count = try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.remove(id, because: .purged, &batch) ? 1 : 0
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.remove(id, because: .purged, &batch)
         }
-        return count > 0
     }
 
     /// Removes the originals, all results and the records of sources.
@@ -71,41 +70,46 @@ extension DiskCache {
         // Its rows must be all there are.
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
-            return 0
         }
+        let recorded = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
+            let rows = try self.parts.index.sources(after: row, limit: Self.rowsAtOnce)
+            return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
+        }
+        let others = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
+            try self.entriesWithoutRecord(after: row)
+        }
+        return recorded + others
+    }
+
+    /// - Parameter read: returns some sources with their keys' texts, and the last row that it has read; nil at the end.
+    private func removeSources(
+        whereKeyText isRemoved: (String) -> Bool,
+        _ read:
+            @escaping @Sendable (_ after: Int64) throws(DiskCacheError) -> (
+                row: Int64?, sources: [(text: String, key: CacheKey)]
+            )
+    ) async throws(DiskCacheError) -> Int {
         var (count, row) = (0, Int64(0))
         while true {
             let after = row
-            let sources = try await onIOThread { () throws(DiskCacheError) in
-                try self.parts.index.sources(after: after, limit: Self.rowsAtOnce)
-            }
-            guard let last = sources.last else { break }
-            row = last.row
-            count += try await removeAll(ofSources: sources.filter { isRemoved($0.keyText) }.map(\.key))
-        }
-        row = 0
-        while true {
-            let after = row
-            let found = try await onIOThread { () throws(DiskCacheError) in
-                try self.entriesWithoutRecord(after: after)
-            }
+            let found = try await onIOThread { () throws(DiskCacheError) in try read(after) }
             guard let last = found.row else { return count }
             row = last
-            count += try await removeAll(ofSources: found.entries.filter { isRemoved($0.text) }.map(\.source))
+            count += try await removeAll(ofSources: found.sources.filter { isRemoved($0.text) }.map(\.key))
         }
     }
 
     private func entriesWithoutRecord(
         after row: Int64
-    ) throws(DiskCacheError) -> (row: Int64?, entries: [(text: String, source: CacheKey)]) {
+    ) throws(DiskCacheError) -> (row: Int64?, sources: [(text: String, key: CacheKey)]) {
         let rows = try parts.index.entries(after: row, limit: Self.rowsAtOnce)
-        var entries: [(text: String, source: CacheKey)] = []
+        var sources: [(text: String, key: CacheKey)] = []
         for entry in rows where try !parts.index.hasRecord(for: entry.sourceKey) {
             guard let file = try parts.folder.open(entry.id, fromMemory: false),
                 let header = try EntryFile(file).header()
             else { continue }
-            entries.append((header.description.keyText, entry.sourceKey))
+            sources.append((header.description.keyText, entry.sourceKey))
         }
-        return (rows.last?.row, entries)
+        return (rows.last?.row, sources)
     }
 }

@@ -81,7 +81,6 @@ extension DiskCache {
         guard !unknown.isEmpty else { return }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.link(unknown, &batch)
-            return unknown.count
         }
     }
 

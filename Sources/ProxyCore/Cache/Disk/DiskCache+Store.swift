@@ -66,7 +66,6 @@ extension DiskCache {
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
                 guard token?.isValid ?? true else { throw .purged }
                 try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
-                return 1
             }
         }
     }
@@ -89,7 +88,6 @@ extension DiskCache {
         try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
                 try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
-                return 1
             }
         }
     }
@@ -122,17 +120,13 @@ extension DiskCache {
             failed(with: .overloaded)
             return false
         }
-        let work: WriteJob.Work = { (writer, batch) throws(DiskCacheError) in
+        let job = WriteJob(isDeferred: true) { (writer, batch) throws(DiskCacheError) in
             try writer.store(write, durable: false, savesRecord: true, &batch)
-            return 1
+        } completion: { [buffer, weak self] result in
+            buffer.remove(write)
+            guard case .failure(let error) = result, let self else { return }
+            if error != .purged { saveSoon(record, token) }
         }
-        let job = WriteJob(
-            work: work,
-            completion: { [buffer, weak self] result in
-                buffer.remove(write)
-                guard case .failure(let error) = result, let self else { return }
-                if error != .purged { saveSoon(record, token) }
-            }, isDeferred: true)
         guard let refusal = writer.submit(job) else { return true }
         buffer.remove(write)
         failed(with: refusal)
@@ -143,8 +137,8 @@ extension DiskCache {
     private func saveSoon(_ record: SourceRecord, _ token: PurgeToken?) {
         writer.enqueue { [parts] (writer, batch) throws(DiskCacheError) in
             // A newer record was queued after it became known: that one stays.
-            guard parts.records.record(for: record.key) == record else { return 0 }
-            return try writer.save(record, token, &batch)
+            guard parts.records.record(for: record.key) == record else { return }
+            try writer.save(record, token, &batch)
         }
     }
 
@@ -155,12 +149,12 @@ extension DiskCache {
     package func flush() async {
         guard !buffer.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
-        _ = try? await writer.perform { _, _ in 0 }
+        _ = try? await writer.perform { _, _ in }
     }
 
     /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
+        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.lowWaterBytes)
     }
 
     // MARK: - Power loss
@@ -187,7 +181,7 @@ extension DiskCache {
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: parts.clock())
         return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.makeDurable(entry, identity, &batch) ? 1 : 0
-        } > 0
+            try writer.makeDurable(entry, identity, &batch)
+        }
     }
 }

@@ -80,7 +80,7 @@ package final class DiskCache: Sendable {
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
-        parts.bounds.withLock { $0 = configuration }
+        parts.bounds = DiskBounds(configuration)
         writer.sweepSoon()
     }
 
@@ -123,7 +123,7 @@ package final class DiskCache: Sendable {
     package var statistics: Statistics {
         var all = parts.counters.all
         all.overheadBytes = parts.overheadBytes
-        all.maxBytes = parts.bounds.withLock { $0.maxBytes.bytes }
+        all.maxBytes = Int(parts.bounds.maxBytes)
         all.isOn = !parts.isOff
         (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
         return all

@@ -9,8 +9,7 @@ import Synchronization
 /// The parts that the reading and the writing side of the disk tier share; each is safe on its own.
 final class DiskParts: Sendable {
     let configuration: DiskCacheConfiguration
-    /// How much may be stored, and for how long; can change.
-    let bounds: Mutex<DiskCacheConfiguration>
+    private let currentBounds: Mutex<DiskBounds>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
@@ -57,7 +56,7 @@ final class DiskParts: Sendable {
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
-        bounds = Mutex(configuration)
+        currentBounds = Mutex(DiskBounds(configuration))
         self.clock = clock
         onEvent = report
         records = RecordMemory(limit: configuration.limits.maxRecordsInMemory, share: recordShare)
@@ -117,6 +116,12 @@ final class DiskParts: Sendable {
             try folder.removeRandomEntries()
             return try step()
         }
+    }
+
+    /// How much may be stored, and for how long.
+    var bounds: DiskBounds {
+        get { currentBounds.withLock { $0 } }
+        set { currentBounds.withLock { $0 = newValue } }
     }
 
     // MARK: - Whether the tier is off
@@ -194,7 +199,7 @@ final class DiskParts: Sendable {
             file: try folder.stage(countedBy: files), bodyOffset: offset, kind: kind, keyText: keyText)
     }
 
-    /// Writes the header before the body, so that the file describes itself.
+    /// Writes the header in front of a body that is written already, so that the file describes itself.
     ///
     /// - Parameter checksum: the body's CRC32C; if it is nil the body is read once.
     func finish(
@@ -211,9 +216,7 @@ final class DiskParts: Sendable {
         }
         var known = checksum
         if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
-        let entry = DiskEntry(
-            description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
-            record: stored(record))
+        let entry = header(description, record, byteCount: byteCount, checksum: known ?? 0)
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return indexEntry(entry)
@@ -225,16 +228,19 @@ final class DiskParts: Sendable {
     ) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor) {
         let description = pending.description
         let staged = try stage(kind: description.kind, keyText: description.keyText)
-        let entry = DiskEntry(
-            description: description, bodyLength: Int64(pending.body.count), bodyChecksum: pending.checksum,
-            record: stored(record))
+        let entry = header(
+            description, record, byteCount: pending.body.count, checksum: pending.checksum)
         try staged.file.write(entry.encoded(), pending.body)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)
     }
 
-    private func stored(_ record: SourceRecord?) -> StoredRecord? {
-        record.flatMap { StoredRecord(inFile: $0, generation: index.generation) }
+    private func header(
+        _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int, checksum: UInt32
+    ) -> DiskEntry {
+        DiskEntry(
+            description: description, bodyLength: Int64(byteCount), bodyChecksum: checksum,
+            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
     }
 
     private func indexEntry(_ entry: DiskEntry) -> IndexEntry {

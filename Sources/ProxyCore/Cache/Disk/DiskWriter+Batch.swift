@@ -17,7 +17,8 @@ struct WriteBatch {
     var isPurge = false
     /// The length of the files that were named.
     var bytes: Int64 = 0
-    var completions: [(completion: DiskWriter.Completion, count: Int)] = []
+    /// Called when the index is written, or with why it can't be.
+    var completions: [(DiskCacheError?) -> Void] = []
 }
 
 /// What jobs do. While the tier is off, nothing can be removed, and nothing is stored; tags are recorded,
@@ -30,15 +31,7 @@ extension DiskWriter {
     /// which the next start finds by scanning the folder, or a row without a file, which is a miss.
     func run(_ jobs: [WriteJob]) {
         var batch = WriteBatch()
-        for job in jobs {
-            do throws(DiskCacheError) {
-                let count = try job.work(self, &batch)
-                if let completion = job.completion { batch.completions.append((completion, count)) }
-            } catch {
-                parts.failed(with: error)
-                job.completion?(.failure(error))
-            }
-        }
+        for job in jobs { job.run(self, &batch) }
         flush(&batch)
         guard !parts.isOff else { return }
         if isOverSize, knowsEverything { mustSweep = true }
@@ -75,15 +68,13 @@ extension DiskWriter {
     }
 
     /// Saves a source's record.
-    @discardableResult
     func save(
         _ record: SourceRecord, _ token: PurgeToken?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Int {
+    ) throws(DiskCacheError) {
         try parts.requireOn()
         guard token?.isValid ?? true else { throw .purged }
         let now = parts.clock()
         batch.changes.append { try $0.save(record, at: now) }
-        return 1
     }
 
     /// Makes an entry survive a power loss, if its file, whose bytes are on the disk, is still this one;
@@ -148,12 +139,12 @@ extension DiskWriter {
         batch.completions = []
         do throws(DiskCacheError) {
             try writeIndex(&batch)
-            for (completion, count) in completions { completion(.success(count)) }
+            for completion in completions { completion(nil) }
         } catch {
             parts.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
             if case .brokenIndex = error {} else { unlink(named) }
-            for (completion, _) in completions { completion(.failure(error)) }
+            for completion in completions { completion(error) }
         }
     }
 

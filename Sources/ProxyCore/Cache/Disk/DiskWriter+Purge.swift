@@ -8,9 +8,8 @@ import Synchronization
 extension DiskWriter {
     /// Removes every entry made from a source, and its record; returns how many entries.
     func removeSource(_ key: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        parts.records.remove(key)
-        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
-        defer { parts.records.remove(key) }
+        forgetRecords(of: [key])
+        defer { forgetRecords(of: [key]) }
         guard !parts.isOff else { return 0 }
         flush(&batch)
         // While the folder is scanned, the index does not know all files.
@@ -37,7 +36,7 @@ extension DiskWriter {
             let links = parts.tags.links(of: tag)
             parts.tags.remove(links)
             found(links)
-            forgetRecords(of: links)
+            forgetRecords(of: links.map(\.source))
             return 0
         }
         flush(&batch)
@@ -63,11 +62,11 @@ extension DiskWriter {
         // Before everything else: a request from now on writes its links again, after this.
         parts.tags.remove(links)
         found(links)
-        forgetRecords(of: links)
-        // Again, as for a source.
-        defer { forgetRecords(of: links) }
+        let sources = Set(links.map(\.source))
+        forgetRecords(of: sources)
+        defer { forgetRecords(of: sources) }
         var count = 0
-        for source in Set(links.map(\.source)) { count += try markStale(source, &batch) }
+        for source in sources { count += try markStale(source, &batch) }
         for link in links {
             for kind in EntryKind.results {
                 let id = EntryID(kind: kind, key: link.result)
@@ -80,8 +79,10 @@ extension DiskWriter {
         return count
     }
 
-    private func forgetRecords(of links: [TagLink]) {
-        for source in Set(links.map(\.source)) { parts.records.remove(source) }
+    /// Forgets records in memory, before their rows are removed or marked, and once more after that: (1) they are forgotten,
+    /// (2) a look-up reads a row, and keeps it in memory, (3) the row is removed.
+    private func forgetRecords(of sources: some Sequence<CacheKey>) {
+        for source in sources { parts.records.remove(source) }
     }
 
     /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
@@ -104,7 +105,7 @@ extension DiskWriter {
     /// Removes everything; tags unless another tier has results that carry them.
     func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
         parts.records.removeAll()
-        // Again, as for one source.
+        // As `forgetRecords` says.
         defer { parts.records.removeAll() }
         if !parts.isOff { flush(&batch) }
         if !keepingTags { parts.tags.removeAll() }

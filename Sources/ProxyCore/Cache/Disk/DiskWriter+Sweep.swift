@@ -22,7 +22,7 @@ extension DiskWriter {
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
+        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.maxBytes)
     }
 
     /// Does a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
@@ -85,9 +85,9 @@ extension DiskWriter {
     }
 
     private func evictAged() throws(DiskCacheError) -> Bool {
-        let maxAge = Int64(parts.bounds.withLock { $0.maxAge.seconds })
-        return try evict(
-            try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep), because: .age)
+        try evict(
+            try parts.index.oldest(before: parts.clock() - parts.bounds.maxAge, limit: evictionStep),
+            because: .age)
     }
 
     /// Removes the source records saved longest ago, when there are too many or the index is too large.
@@ -95,7 +95,7 @@ extension DiskWriter {
         let records = parts.counters.tally.records
         let excess = records - parts.configuration.limits.maxSourceRecords
         guard records > 0, loading == .done else { return false }
-        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
+        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.maxIndexBytes
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
         let removed = try parts.index.deleteOldestRecords(limit: limit)
@@ -108,7 +108,7 @@ extension DiskWriter {
     private func removeExcessLinks() -> Bool {
         do {
             let links = try parts.index.excessLinks(
-                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
+                beyond: parts.bounds.maxTagLinks, limit: evictionStep)
             if !links.isEmpty { try purgeExcess(links) }
             return !links.isEmpty
         } catch {
@@ -126,7 +126,7 @@ extension DiskWriter {
 
     private func evictToSize() throws(DiskCacheError) -> Bool {
         guard knowsEverything else { return false }
-        if isOverSize { sweepTarget = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes }) }
+        if isOverSize { sweepTarget = parts.entryBytes(of: parts.bounds.lowWaterBytes) }
         guard let sweepTarget else { return false }
         return try evictOldest(downTo: sweepTarget, atMost: evictionStep)
     }
@@ -175,7 +175,7 @@ extension DiskWriter {
     /// entries.
     private func evictForSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
+        let target = Int64(Double(before) * parts.bounds.lowWater)
         defer {
             let freed = before - parts.counters.tally.bytes
             parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }

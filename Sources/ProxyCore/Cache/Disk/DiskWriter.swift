@@ -40,8 +40,6 @@ final class DiskWriter: @unchecked Sendable {
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
 
-    typealias Completion = @Sendable (Result<Int, DiskCacheError>) -> Void
-
     /// The reading of the index at the start.
     enum Loading { case underway, done, failed }
 
@@ -98,12 +96,13 @@ final class DiskWriter: @unchecked Sendable {
 
     // MARK: - From any thread
 
-    /// Runs a job and returns how many entries or records it concerned.
+    /// Runs a job, and returns its result once it is in the index.
     /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong; a failure is counted.
-    @discardableResult
-    func perform(_ work: @escaping WriteJob.Work) async throws(DiskCacheError) -> Int {
-        let result: Result<Int, DiskCacheError> = await withCheckedContinuation { continuation in
-            let job = WriteJob(work: work) { continuation.resume(returning: $0) }
+    func perform<Value: Sendable>(
+        _ work: @escaping WriteJob.Work<Value>
+    ) async throws(DiskCacheError) -> Value {
+        let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
+            let job = WriteJob(work) { continuation.resume(returning: $0) }
             guard let refusal = submit(job) else { return }
             parts.failed(with: refusal)
             continuation.resume(returning: .failure(refusal))
@@ -112,8 +111,8 @@ final class DiskWriter: @unchecked Sendable {
     }
 
     /// Queues a job without waiting for it; one for which there is no space is dropped, and counted.
-    func enqueue(_ work: @escaping WriteJob.Work) {
-        if submit(WriteJob(work: work, completion: nil)) != nil {
+    func enqueue(_ work: @escaping WriteJob.Work<Void>) {
+        if submit(WriteJob(work)) != nil {
             parts.counters.update { $0.writeErrors += 1 }
         }
     }
@@ -198,8 +197,7 @@ final class DiskWriter: @unchecked Sendable {
     }
 
     private func scheduleSweep() {
-        let interval = max(1, parts.bounds.withLock { $0.sweepInterval.milliseconds })
-        queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
+        queue.asyncAfter(deadline: .now() + .milliseconds(parts.bounds.sweepInterval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()
             scan.retry()
