@@ -287,7 +287,7 @@ struct DiskCacheDamageTests {
         #expect(await second.isLoaded())
 
         #expect(second.statistics.wasScanned)
-        #expect(second.parts.index.knowsAllFiles)
+        #expect(second.storage.index.knowsAllFiles)
         await second.close()
     }
 

@@ -230,11 +230,11 @@ struct DiskCacheRecoveryTests {
 
     @Test("Where a folder could not be scanned before the index was read, every entry may be there")
     func scannedInPart() async throws {
-        let parts = try DiskParts(
+        let storage = try DiskStorage(
             directory: folder.path + "/cache", configuration: DiskCacheConfiguration(),
             lockTimeout: .seconds(0), recordShare: MemoryShare(bytes: 1 << 20), clock: { 1_000_000 },
             report: { _ in })
-        let writer = DiskWriter(parts: parts, pause: { _ in })
+        let writer = DiskWriter(storage: storage, pause: { _ in })
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
             _ = writer.scan.fail(with: .system(call: "openat", code: EACCES))
@@ -243,14 +243,14 @@ struct DiskCacheRecoveryTests {
         writer.start()
         await writer.ping()
 
-        #expect(!parts.entries.isComplete)
+        #expect(!storage.entries.isComplete)
         await writer.close()
     }
 
     @Test("Each read of the index that fails is counted")
     func countsReads() async throws {
         let disk = try await open()
-        disk.parts.index.close()
+        disk.storage.index.close()
 
         await #expect(throws: DiskCacheError.closed) { try await disk.list(ofSource: key("a"), limit: 1) }
         await #expect(throws: DiskCacheError.closed) { try await disk.links(ofTag: "a") }

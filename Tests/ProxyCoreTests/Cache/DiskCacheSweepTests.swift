@@ -291,7 +291,7 @@ struct DiskCacheSweepTests {
             depths.update { $0.append(address) }
         }
 
-        for _ in 0..<1_000 { disk.parts.observers.withLock(\.swept)([]) }
+        for _ in 0..<1_000 { disk.storage.observers.withLock(\.swept)([]) }
 
         let (first, last) = (try #require(depths.value.first), try #require(depths.value.last))
         #expect(depths.value.count == 1_000 && abs(first - last) < 4_096)
@@ -361,7 +361,7 @@ struct DiskCacheSweepTests {
 
         try await disk.sweep()
 
-        #expect(try disk.parts.index.usedBytes() <= 2 << 20)
+        #expect(try disk.storage.index.usedBytes() <= 2 << 20)
         #expect(disk.statistics.tally.records > 50)
         #expect(diskUsage <= 8 << 20)
         await disk.close()

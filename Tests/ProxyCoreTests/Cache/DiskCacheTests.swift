@@ -227,7 +227,7 @@ struct DiskCacheTests {
         try await disk.save(record(lifetime: 1))
         try await disk.save(record(lifetime: 2))
 
-        #expect(disk.parts.records.record(for: key("source")) == nil)
+        #expect(disk.storage.records.record(for: key("source")) == nil)
         #expect(await disk.sourceRecord(for: key("source"))?.freshnessLifetime == 2)
         #expect(disk.statistics.tally.records == 1)
         try await disk.removeAll(ofSource: key("source"))
@@ -240,13 +240,13 @@ struct DiskCacheTests {
     func cachesRecords() async throws {
         let first = try open()
         try await first.save(record())
-        #expect(first.parts.records.record(for: key("source")) == record())
+        #expect(first.storage.records.record(for: key("source")) == record())
         await first.close()
 
         let second = try open()
-        #expect(second.parts.records.record(for: key("source")) == nil)
+        #expect(second.storage.records.record(for: key("source")) == nil)
         #expect(await second.sourceRecord(for: key("source")) == record())
-        #expect(second.parts.records.record(for: key("source")) == record())
+        #expect(second.storage.records.record(for: key("source")) == record())
         await second.close()
     }
 

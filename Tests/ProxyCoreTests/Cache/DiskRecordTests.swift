@@ -187,7 +187,7 @@ struct DiskRecordTests {
     func forgotten() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
-        #expect(try disk.parts.index.deleteOldestRecords(limit: 1) == 1)
+        #expect(try disk.storage.index.deleteOldestRecords(limit: 1) == 1)
         var later = record("source", content: "changed")
         later.responseTime = WallTime(seconds: later.responseTime.seconds + 10)
         try await disk.save(later)
@@ -222,7 +222,7 @@ struct DiskRecordTests {
         clock.advance(by: 1)
         try await disk.save(record("kept"))
 
-        #expect(try disk.parts.index.deleteOldestRecords(limit: 2) == 2)
+        #expect(try disk.storage.index.deleteOldestRecords(limit: 2) == 2)
 
         #expect(await answer(disk) == nil)
         #expect(await answer(disk, "b") == nil)

@@ -218,7 +218,7 @@ struct StorageTests {
         let request = try fixture.request("/a.jpg", Self.resize)
         _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
         fixture.forgetMemory()
-        tiers.disk.parts.records.removeAll()
+        tiers.disk.storage.records.removeAll()
         // Until all records are known, the file's own is not believed.
         while !tiers.disk.statistics.isComplete { await Task.yield() }
 

@@ -42,7 +42,7 @@ extension DiskCache {
     /// Hot path: whether the tier may contain the entry; "no" is certain, and costs no system call.
     package func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
-        return parts.entries.mayContain(id) || buffer.contains(id)
+        return storage.entries.mayContain(id) || buffer.contains(id)
             || readOnlyFolders.contains { $0.entries.mayContain(id) }
     }
 
@@ -104,7 +104,7 @@ extension DiskCache {
             if isStore {
                 failed(with: error)
             } else if error != .overloaded {
-                parts.counters.update { $0.readErrors += 1 }
+                storage.counters.update { $0.readErrors += 1 }
             }
             throw error
         }
@@ -117,10 +117,10 @@ extension DiskCache {
     }
 
     /// Hot path: counts a hit that an open file answered.
-    package func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+    package func countHit(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: true) }
 
     /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+    package func countMiss(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: false) }
 
     // MARK: - On any thread
 
@@ -129,9 +129,9 @@ extension DiskCache {
         _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode,
         _ fromMemory: Bool
     ) throws(DiskCacheError) -> DiskHit? {
-        guard (other?.entries ?? parts.entries).mayContain(id) else { return nil }
-        let folder = other?.folder ?? parts.folder
-        guard let file = try folder.open(id, fromMemory: fromMemory, countedBy: parts.bodies) else {
+        guard (other?.entries ?? storage.entries).mayContain(id) else { return nil }
+        let folder = other?.folder ?? storage.folder
+        guard let file = try folder.open(id, fromMemory: fromMemory, countedBy: storage.bodies) else {
             forgetMissing(id, in: other)
             return nil
         }
@@ -145,7 +145,7 @@ extension DiskCache {
         hit.identity = identity
         hit.isReadOnly = other != nil
         if other == nil {
-            hit.record = record(of: entry.description, orElse: entry.record(of: parts.index.generation))
+            hit.record = record(of: entry.description, orElse: entry.record(of: storage.index.generation))
         }
         return hit
     }
@@ -182,15 +182,15 @@ extension DiskCache {
     private func isSound(
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
     ) throws(DiskCacheError) -> Bool {
-        if parts.verified.contains(file.identity) {
+        if storage.verified.contains(file.identity) {
             if fromMemory { try file.expectInMemory(entry) }
             return true
         }
-        let limit = Int64(parts.configuration.limits.maxVerifyNow.bytes)
+        let limit = Int64(storage.configuration.limits.maxVerifyNow.bytes)
         guard !fromMemory || entry.bodyLength <= limit else { throw .wouldBlock }
         let checksum = try file.checksum(entry.bodyOffset..<entry.fileLength, fromMemory: fromMemory)
         guard checksum == entry.bodyChecksum else { return false }
-        parts.verified.insert(file.identity)
+        storage.verified.insert(file.identity)
         return true
     }
 
@@ -200,8 +200,8 @@ extension DiskCache {
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
     ) -> SourceRecord? {
         let record =
-            parts.records.record(for: entry.sourceKey)
-            ?? (parts.index.outdated.mayContain(entry.sourceKey) ? nil : own())
+            storage.records.record(for: entry.sourceKey)
+            ?? (storage.index.outdated.mayContain(entry.sourceKey) ? nil : own())
         return record?.contentHash == entry.sourceHash ? record : nil
     }
 
@@ -228,7 +228,7 @@ extension DiskCache {
         _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
     ) throws(DiskCacheError) {
         if let other {
-            parts.counters.update { $0.corrupt += 1 }
+            storage.counters.update { $0.corrupt += 1 }
             other.entries.remove(id)
         } else {
             discard(id, try file.identity())
@@ -238,7 +238,7 @@ extension DiskCache {
     private func forgetMissing(_ id: EntryID, in other: ReadOnlyFolder?) {
         if let other {
             other.entries.remove(id)
-        } else if parts.entries.hasSeen(id) {
+        } else if storage.entries.hasSeen(id) {
             // An entry that is not known yet need not be removed.
             discard(id, nil)
         }

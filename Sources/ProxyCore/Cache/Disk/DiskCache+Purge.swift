@@ -66,13 +66,13 @@ extension DiskCache {
     package func removeAllSources(
         whereKeyText isRemoved: @escaping @Sendable (String) -> Bool
     ) async throws(DiskCacheError) -> Int {
-        guard !parts.isOff else { return 0 }
+        guard !storage.isOff else { return 0 }
         // Its rows must be all there are.
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
         }
         let recorded = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
-            let rows = try self.parts.index.sources(after: row, limit: Self.rowsAtOnce)
+            let rows = try self.storage.index.sources(after: row, limit: Self.rowsAtOnce)
             return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
         }
         let others = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
@@ -102,10 +102,10 @@ extension DiskCache {
     private func entriesWithoutRecord(
         after row: Int64
     ) throws(DiskCacheError) -> (row: Int64?, sources: [(text: String, key: CacheKey)]) {
-        let rows = try parts.index.entries(after: row, limit: Self.rowsAtOnce)
+        let rows = try storage.index.entries(after: row, limit: Self.rowsAtOnce)
         var sources: [(text: String, key: CacheKey)] = []
-        for entry in rows where try !parts.index.hasRecord(for: entry.sourceKey) {
-            guard let file = try parts.folder.open(entry.id, fromMemory: false),
+        for entry in rows where try !storage.index.hasRecord(for: entry.sourceKey) {
+            guard let file = try storage.folder.open(entry.id, fromMemory: false),
                 let header = try EntryFile(file).header()
             else { continue }
             sources.append((header.description.keyText, entry.sourceKey))

@@ -6,21 +6,21 @@ package import Primitives
 
 extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordRevision: UInt64 { parts.records.revision }
+    package var recordRevision: UInt64 { storage.records.revision }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
-    package func recentRecord(for key: CacheKey) -> SourceRecord? { parts.records.record(for: key) }
+    package func recentRecord(for key: CacheKey) -> SourceRecord? { storage.records.record(for: key) }
 
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
-        if let record = parts.records.record(for: key) { return record }
-        guard !parts.isOff else { return nil }
-        let revision = parts.records.revision
+        if let record = storage.records.record(for: key) { return record }
+        guard !storage.isOff else { return nil }
+        let revision = storage.records.revision
         do {
             let record = try await onIOThread { () throws(DiskCacheError) in
-                try self.parts.index.record(for: key)
+                try self.storage.index.record(for: key)
             }
-            if let record { parts.records.keep(record, readAt: revision) }
+            if let record { storage.records.keep(record, readAt: revision) }
             return record
         } catch {
             if case .brokenIndex = error { failed(with: error) }
@@ -34,7 +34,7 @@ extension DiskCache {
     package func save(
         _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
-        guard parts.records.save(record, token) else { throw .purged }
+        guard storage.records.save(record, token) else { throw .purged }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.save(record, token, &batch)
         }
@@ -77,7 +77,7 @@ extension DiskCache {
     /// with their results, and their sources are revalidated: a result that a purge by its tag would no
     /// longer find is not kept.
     package func link(_ links: [TagLink]) async throws(DiskCacheError) {
-        let unknown = parts.tags.unknown(of: links)
+        let unknown = storage.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.link(unknown, &batch)
@@ -85,17 +85,17 @@ extension DiskCache {
     }
 
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
-    package var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
+    package var mayLackLinks: Bool { storage.isOff || storage.index.lacksLinks }
 
     /// All links of a tag, which stay.
     package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
         await flush()
-        guard !parts.isOff else { return parts.tags.links(of: tag) }
+        guard !storage.isOff else { return storage.tags.links(of: tag) }
         return try await onIOThread { () throws(DiskCacheError) in
-            let limit = self.parts.configuration.limits.batchSize
+            let limit = self.storage.configuration.limits.batchSize
             var links: [TagLink] = []
             while true {
-                let some = try self.parts.index.links(ofTag: tag, after: links.last, limit: limit)
+                let some = try self.storage.index.links(ofTag: tag, after: links.last, limit: limit)
                 links += some
                 guard some.count == limit else { return links }
             }
@@ -107,9 +107,9 @@ extension DiskCache {
     /// Entries made from a source, at most `limit`.
     package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
         await flush()
-        guard !parts.isOff else { return [] }
+        guard !storage.isOff else { return [] }
         return try await onIOThread { () throws(DiskCacheError) in
-            try self.parts.index.entries(ofSource: source, limit: limit)
+            try self.storage.index.entries(ofSource: source, limit: limit)
         }
     }
 }

@@ -27,7 +27,7 @@ extension DiskCache {
     ///   can contain; the call that failed.
     package func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
         do {
-            return try parts.stage(kind: kind, keyText: keyText, countedBy: parts.bodies)
+            return try storage.stage(kind: kind, keyText: keyText, countedBy: storage.bodies)
         } catch {
             failed(with: error)
             throw error
@@ -59,7 +59,7 @@ extension DiskCache {
         let saved = savesRecord ? record : nil
         try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
             let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
-                try self.parts.finish(
+                try self.storage.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
             }
@@ -99,7 +99,7 @@ extension DiskCache {
     ) async throws(DiskCacheError) {
         guard fits(byteCount) else { throw .tooLarge }
         try await store()
-        if let saved, !parts.records.save(saved, token) { throw .purged }
+        if let saved, !storage.records.save(saved, token) { throw .purged }
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
@@ -113,7 +113,7 @@ extension DiskCache {
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         token: PurgeToken? = nil
     ) -> Bool {
-        guard !parts.isOff, fits(body.count), parts.records.save(record, token) else { return false }
+        guard !storage.isOff, fits(body.count), storage.records.save(record, token) else { return false }
         let write = PendingWrite(
             description, body: body, checksum: checksum, record: record, token: token)
         guard buffer.insert(write) else {
@@ -135,15 +135,15 @@ extension DiskCache {
 
     /// Saves the record of a body that could not be stored.
     private func saveSoon(_ record: SourceRecord, _ token: PurgeToken?) {
-        writer.enqueue { [parts] (writer, batch) throws(DiskCacheError) in
+        writer.enqueue { [storage] (writer, batch) throws(DiskCacheError) in
             // A newer record was queued after it became known: that one stays.
-            guard parts.records.record(for: record.key) == record else { return }
+            guard storage.records.record(for: record.key) == record else { return }
             try writer.save(record, token, &batch)
         }
     }
 
     /// Whether answers may be sent before the files of small bodies are written.
-    package var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
+    package var storesSoon: Bool { storage.configuration.limits.storeDelay.milliseconds > 0 }
 
     /// Waits until everything that was stored so far is in its file, or never will be.
     package func flush() async {
@@ -154,7 +154,7 @@ extension DiskCache {
 
     /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.lowWaterBytes)
+        Int64(byteCount) <= storage.entryBytes(of: storage.bounds.lowWaterBytes)
     }
 
     // MARK: - Power loss
@@ -179,7 +179,7 @@ extension DiskCache {
         guard !hit.isReadOnly else { return true }
         let entry = IndexEntry(
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
-            storedAt: hit.description.storedAt, accessedAt: parts.clock())
+            storedAt: hit.description.storedAt, accessedAt: storage.clock())
         return try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.makeDurable(entry, identity, &batch)
         }

@@ -31,9 +31,9 @@ extension DiskCache {
     package func verify(
         after row: Int64, atMost limit: ByteCount
     ) async throws(DiskCacheError) -> Verification {
-        try parts.requireOn()
+        try storage.requireOn()
         return try await onIOThread { () throws(DiskCacheError) in
-            let rows = try self.parts.index.entries(after: row, limit: Self.rowsAtOnce)
+            let rows = try self.storage.index.entries(after: row, limit: Self.rowsAtOnce)
             var piece = Verification()
             for entry in rows {
                 try self.verify(entry.id, &piece)
@@ -46,9 +46,9 @@ extension DiskCache {
     }
 
     private func verify(_ id: EntryID, _ piece: inout Verification) throws(DiskCacheError) {
-        guard let file = try parts.folder.open(id, fromMemory: false) else {
+        guard let file = try storage.folder.open(id, fromMemory: false) else {
             // It may have been removed since the row was read.
-            if parts.entries.hasSeen(id) {
+            if storage.entries.hasSeen(id) {
                 piece.missing += 1
                 discard(id, nil)
             }

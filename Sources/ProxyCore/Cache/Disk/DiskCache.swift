@@ -16,7 +16,7 @@ import Synchronization
 /// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
 /// `configuration.limits`.
 package final class DiskCache: Sendable {
-    let parts: DiskParts
+    let storage: DiskStorage
     let writer: DiskWriter
     let ioThreads: IOQueue<DiskCacheError>
     let buffer: WriteBuffer
@@ -46,11 +46,11 @@ package final class DiskCache: Sendable {
         for path in configuration.readOnlyPaths { folders.append(try ReadOnlyFolder(path: path)) }
         readOnlyFolders = folders
         let limits = configuration.limits
-        parts = try DiskParts(
+        storage = try DiskStorage(
             directory: directory, configuration: configuration, lockTimeout: lockTimeout,
             recordShare: recordShare, clock: clock, report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
-        writer = DiskWriter(parts: parts, pause: pause)
+        writer = DiskWriter(storage: storage, pause: pause)
         ioThreads = IOQueue(
             label: "disk cache I/O", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
@@ -58,7 +58,7 @@ package final class DiskCache: Sendable {
     }
 
     /// The files that clients are or will be answered from.
-    package var bodies: BodyFiles { parts.bodies }
+    package var bodies: BodyFiles { storage.bodies }
 
     /// Writes what has yet to be written, closes the index and releases the folder; a restart finds
     /// everything warm.
@@ -80,14 +80,14 @@ package final class DiskCache: Sendable {
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
-        parts.bounds = DiskBounds(configuration)
+        storage.bounds = DiskBounds(configuration)
         writer.sweepSoon()
     }
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
     package func recordAccess(_ key: CacheKey, kind: EntryKind) {
-        parts.accesses.mark(EntryID(kind: kind, key: key), at: parts.clock())
+        storage.accesses.mark(EntryID(kind: kind, key: key), at: storage.clock())
     }
 
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
@@ -99,33 +99,33 @@ package final class DiskCache: Sendable {
 
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
     package func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
-        parts.observers.withLock { $0.swept = observer }
+        storage.observers.withLock { $0.swept = observer }
     }
 
     /// Calls one observer with links that are removed for lack of space; on the writer's thread, before their
     /// results are removed and their sources marked stale, and again after that.
     package func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
-        parts.observers.withLock { $0.unlinked = observer }
+        storage.observers.withLock { $0.unlinked = observer }
     }
 
     /// Counts bytes that could not be written into a staged file.
     package func countWriteFailure() {
-        failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
+        failed(with: storage.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
     }
 
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
-        parts.failed(with: error)
-        if parts.health.withLock(\.needsWriter) { writer.wake() }
+        storage.failed(with: error)
+        if storage.health.withLock(\.needsWriter) { writer.wake() }
     }
 
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
-        var all = parts.counters.all
-        all.overheadBytes = parts.overheadBytes
-        all.maxBytes = Int(parts.bounds.maxBytes)
-        all.isOn = !parts.isOff
-        (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
+        var all = storage.counters.all
+        all.overheadBytes = storage.overheadBytes
+        all.maxBytes = Int(storage.bounds.maxBytes)
+        all.isOn = !storage.isOff
+        (all.isComplete, all.wasScanned) = (storage.entries.isComplete, writer.needsScan)
         return all
     }
 }

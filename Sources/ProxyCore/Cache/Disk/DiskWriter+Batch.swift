@@ -33,7 +33,7 @@ extension DiskWriter {
         var batch = WriteBatch()
         for job in jobs { job.run(self, &batch) }
         flush(&batch)
-        guard !parts.isOff else { return }
+        guard !storage.isOff else { return }
         if isOverSize, knowsEverything { mustSweep = true }
     }
 
@@ -44,15 +44,15 @@ extension DiskWriter {
         _ file: OwnedDescriptor, as entry: IndexEntry, durable: Bool, record: SourceRecord?,
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
-        try parts.requireOn()
-        try parts.folder.link(file, as: entry.id)
-        parts.entries.insert(entry.id)
+        try storage.requireOn()
+        try storage.folder.link(file, as: entry.id)
+        storage.entries.insert(entry.id)
         batch.named.append(entry.id)
         batch.bytes += entry.bytes
         batch.changes.append { try $0.put(entry) }
         if let record { try save(record, nil, &batch) }
         guard durable else { return }
-        try parts.folder.syncNames(of: entry.id)
+        try storage.folder.syncNames(of: entry.id)
         batch.isDurable = true
     }
 
@@ -63,7 +63,7 @@ extension DiskWriter {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
-        let (entry, file) = try parts.write(write, record, durable: durable)
+        let (entry, file) = try storage.write(write, record, durable: durable)
         try name(file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
     }
 
@@ -71,9 +71,9 @@ extension DiskWriter {
     func save(
         _ record: SourceRecord, _ token: PurgeToken?, _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
-        try parts.requireOn()
+        try storage.requireOn()
         guard token?.isValid ?? true else { throw .purged }
-        let now = parts.clock()
+        let now = storage.clock()
         batch.changes.append { try $0.save(record, at: now) }
     }
 
@@ -82,9 +82,9 @@ extension DiskWriter {
     func makeDurable(
         _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        try parts.requireOn()
-        guard try parts.folder.identity(of: entry.id) == identity else { return false }
-        try parts.folder.syncNames(of: entry.id)
+        try storage.requireOn()
+        guard try storage.folder.identity(of: entry.id) == identity else { return false }
+        try storage.folder.syncNames(of: entry.id)
         batch.changes.append { try $0.put(entry) }
         batch.isDurable = true
         return true
@@ -92,12 +92,12 @@ extension DiskWriter {
 
     /// Stores links of tags.
     func link(_ links: [TagLink], _ batch: inout WriteBatch) throws(DiskCacheError) {
-        if let outage = parts.outage {
+        if let outage = storage.outage {
             // No index has them meanwhile: a result that its tag does not find must not be stored.
-            guard parts.tags.insertUnlessFull(links) else { throw outage }
+            guard storage.tags.insertUnlessFull(links) else { throw outage }
             return
         }
-        let now = parts.clock()
+        let now = storage.clock()
         for link in links { batch.changes.append { try $0.link(link, at: now) } }
         batch.links += links
     }
@@ -111,12 +111,12 @@ extension DiskWriter {
     func remove(
         _ id: EntryID, because reason: EvictionReason, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        guard !parts.isOff else { return false }
-        let existed = try parts.folder.unlink(id)
-        parts.entries.remove(id)
+        guard !storage.isOff else { return false }
+        let existed = try storage.folder.unlink(id)
+        storage.entries.remove(id)
         if reason == .purged { batch.isPurge = true }
         batch.changes.append { try $0.delete(id) }
-        if existed || reason == .missing { parts.counters.evicted(1, because: reason) }
+        if existed || reason == .missing { storage.counters.evicted(1, because: reason) }
         return existed
     }
 
@@ -125,9 +125,9 @@ extension DiskWriter {
     func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        guard !parts.isOff, try parts.folder.identity(of: id) == identity else { return false }
+        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return false }
         // One that was never stored may have the bits of another one in the set.
-        if identity == nil, try !parts.index.contains(id) { return false }
+        if identity == nil, try !storage.index.contains(id) { return false }
         return try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
@@ -141,7 +141,7 @@ extension DiskWriter {
             try writeIndex(&batch)
             for completion in completions { completion(nil) }
         } catch {
-            parts.failed(with: error, changes: max(1, completions.count))
+            storage.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
             if case .brokenIndex = error {} else { unlink(named) }
             for completion in completions { completion(error) }
@@ -150,12 +150,12 @@ extension DiskWriter {
 
     private func unlink(_ entries: [EntryID]) {
         for id in entries {
-            parts.entries.remove(id)
+            storage.entries.remove(id)
             do {
-                _ = try parts.folder.unlink(id)
+                _ = try storage.folder.unlink(id)
             } catch {
                 // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                try? parts.index.abandonFiles()
+                try? storage.index.abandonFiles()
             }
         }
     }
@@ -164,8 +164,8 @@ extension DiskWriter {
         let all = batch
         batch = WriteBatch(completions: all.completions)
         try apply(all.changes, durable: all.isDurable, makesSpace: all.isPurge)
-        if !all.links.isEmpty { parts.tags.insert(all.links) }
-        if all.bytes > 0 { parts.report { $0.stored(all.bytes, at: $1) } }
+        if !all.links.isEmpty { storage.tags.insert(all.links) }
+        if all.bytes > 0 { storage.report { $0.stored(all.bytes, at: $1) } }
     }
 
     /// Makes changes in the index, and counts what they change.
@@ -175,11 +175,12 @@ extension DiskWriter {
         _ changes: [IndexChange], durable: Bool = false, makesSpace: Bool = false
     ) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
-        let index = parts.index
+        let index = storage.index
         let change =
             makesSpace
-            ? try parts.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable) }
+            ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
+            }
             : try index.apply(changes, durable: durable)
-        parts.counters.add(change)
+        storage.counters.add(change)
     }
 }

@@ -10,16 +10,16 @@ extension DiskWriter {
     func removeSource(_ key: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
         forgetRecords(of: [key])
         defer { forgetRecords(of: [key]) }
-        guard !parts.isOff else { return 0 }
+        guard !storage.isOff else { return 0 }
         flush(&batch)
         // While the folder is scanned, the index does not know all files.
         try finishScan()
         // A file that should survive the purge no longer counts.
-        parts.index.outdated.insert(key)
+        storage.index.outdated.insert(key)
         // The original's place is known without the index.
         var count = try remove(EntryID(kind: .original, key: key), because: .purged, &batch) ? 1 : 0
         while true {
-            let entries = try parts.index.entries(ofSource: key, limit: batchSize)
+            let entries = try storage.index.entries(ofSource: key, limit: batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
             batch.changes.append { try $0.deleteRecord(key) }
             batch.isPurge = true
@@ -32,9 +32,9 @@ extension DiskWriter {
     func removeTag(
         _ tag: String, found: ([TagLink]) -> Void, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Int {
-        guard !parts.isOff else {
-            let links = parts.tags.links(of: tag)
-            parts.tags.remove(links)
+        guard !storage.isOff else {
+            let links = storage.tags.links(of: tag)
+            storage.tags.remove(links)
             found(links)
             forgetRecords(of: links.map(\.source))
             return 0
@@ -42,7 +42,7 @@ extension DiskWriter {
         flush(&batch)
         var count = 0
         while true {
-            let links = try parts.index.links(ofTag: tag, limit: batchSize)
+            let links = try storage.index.links(ofTag: tag, limit: batchSize)
             guard !links.isEmpty else { return count }
             count += try purge(links, found: found, &batch)
         }
@@ -51,7 +51,7 @@ extension DiskWriter {
     /// Removes links for which there is no space, and purges their results, in memory too.
     func purgeExcess(_ links: [TagLink]) throws(DiskCacheError) {
         var batch = WriteBatch()
-        let unlinked = parts.observers.withLock(\.unlinked)
+        let unlinked = storage.observers.withLock(\.unlinked)
         defer { unlinked(links, true) }
         _ = try purge(links, found: { unlinked($0, false) }, &batch)
     }
@@ -60,7 +60,7 @@ extension DiskWriter {
         _ links: [TagLink], found: ([TagLink]) -> Void, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Int {
         // Before everything else: a request from now on writes its links again, after this.
-        parts.tags.remove(links)
+        storage.tags.remove(links)
         found(links)
         let sources = Set(links.map(\.source))
         forgetRecords(of: sources)
@@ -82,7 +82,7 @@ extension DiskWriter {
     /// Forgets records in memory, before their rows are removed or marked, and once more after that: (1) they are forgotten,
     /// (2) a look-up reads a row, and keeps it in memory, (3) the row is removed.
     private func forgetRecords(of sources: some Sequence<CacheKey>) {
-        for source in sources { parts.records.remove(source) }
+        for source in sources { storage.records.remove(source) }
     }
 
     /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
@@ -90,7 +90,7 @@ extension DiskWriter {
     /// In the transaction that removes the tag's links: a purge that is interrupted before it finds them
     /// again when it is repeated.
     private func markStale(_ source: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        guard var record = try parts.index.record(for: source) else {
+        guard var record = try storage.index.record(for: source) else {
             // First what was marked before: `removeSource` commits it, and would not report a failure.
             batch.isPurge = true
             try writeIndex(&batch)
@@ -104,22 +104,22 @@ extension DiskWriter {
 
     /// Removes everything; tags unless another tier has results that carry them.
     func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        parts.records.removeAll()
+        storage.records.removeAll()
         // As `forgetRecords` says.
-        defer { parts.records.removeAll() }
-        if !parts.isOff { flush(&batch) }
-        if !keepingTags { parts.tags.removeAll() }
-        guard !parts.isOff else { return 0 }
-        let count = max(0, parts.counters.tally.entries)
+        defer { storage.records.removeAll() }
+        if !storage.isOff { flush(&batch) }
+        if !keepingTags { storage.tags.removeAll() }
+        guard !storage.isOff else { return 0 }
+        let count = max(0, storage.counters.tally.entries)
         // What is removed for the folder that everything is moved into is to be removed anyway.
         hasTrash = true
-        try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
-        parts.entries.removeAll()
+        try storage.withSpace { () throws(DiskCacheError) in try storage.folder.discardEverything() }
+        storage.entries.removeAll()
         batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
         batch.isPurge = true
         try writeIndex(&batch)
         countsFromNothing()
-        parts.counters.evicted(count, because: .purged)
+        storage.counters.evicted(count, because: .purged)
         return count
     }
 }

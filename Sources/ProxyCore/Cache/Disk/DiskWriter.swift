@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Safe because everything mutable but the inbox, which has a lock, is used on the queue alone.
 final class DiskWriter: @unchecked Sendable {
-    let parts: DiskParts
+    let storage: DiskStorage
     /// Whether there may be files that the index does not know: it is new, or the last process did not end in
     /// order.
     let needsScan: Bool
@@ -43,12 +43,12 @@ final class DiskWriter: @unchecked Sendable {
     /// The reading of the index at the start.
     enum Loading { case underway, done, failed }
 
-    init(parts: DiskParts, pause: @escaping @Sendable (UInt32) -> Void) {
-        self.parts = parts
+    init(storage: DiskStorage, pause: @escaping @Sendable (UInt32) -> Void) {
+        self.storage = storage
         self.pause = pause
-        let limits = parts.configuration.limits
+        let limits = storage.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        needsScan = !parts.isOff && !parts.index.knowsAllFiles
+        needsScan = !storage.isOff && !storage.index.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
@@ -63,26 +63,26 @@ final class DiskWriter: @unchecked Sendable {
     private func loadIndex() {
         var tally = DiskTally()
         do {
-            if !parts.isOff {
-                tally.records = try parts.index.load { id, bytes in
-                    parts.entries.insert(id)
-                    tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
+            if !storage.isOff {
+                tally.records = try storage.index.load { id, bytes in
+                    storage.entries.insert(id)
+                    tally.add(entries: 1, bytes: storage.index.allocated(bytes), of: id.kind)
                 }
-                parts.measure()
+                storage.measure()
             }
             queue.async { [self, tally] in
-                if !hasRemovedAll { parts.counters.add(tally) }
+                if !hasRemovedAll { storage.counters.add(tally) }
                 loading = .done
-                if scan.isComplete { parts.entries.markComplete() }
+                if scan.isComplete { storage.entries.markComplete() }
                 wake()
             }
         } catch {
             // The set stays incomplete then: every look-up queries the file system, until there is another
             // index.
-            parts.counters.update { $0.readErrors += 1 }
+            storage.counters.update { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
-                if !isClosed { parts.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
+                if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
                 wake()
             }
         }
@@ -91,7 +91,7 @@ final class DiskWriter: @unchecked Sendable {
     /// Counts anew, since there is nothing left.
     func countsFromNothing() {
         hasRemovedAll = true
-        parts.counters.update { $0.tally = DiskTally() }
+        storage.counters.update { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
@@ -104,7 +104,7 @@ final class DiskWriter: @unchecked Sendable {
         let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
             let job = WriteJob(work) { continuation.resume(returning: $0) }
             guard let refusal = submit(job) else { return }
-            parts.failed(with: refusal)
+            storage.failed(with: refusal)
             continuation.resume(returning: .failure(refusal))
         }
         return try result.get()
@@ -113,7 +113,7 @@ final class DiskWriter: @unchecked Sendable {
     /// Queues a job without waiting for it; one for which there is no space is dropped, and counted.
     func enqueue(_ work: @escaping WriteJob.Work<Void>) {
         if submit(WriteJob(work)) != nil {
-            parts.counters.update { $0.writeErrors += 1 }
+            storage.counters.update { $0.writeErrors += 1 }
         }
     }
 
@@ -125,7 +125,7 @@ final class DiskWriter: @unchecked Sendable {
         case .queued: break
         case .mustWake: queue.async { self.drain() }
         case .mustSetTimer:
-            let delay = parts.configuration.limits.storeDelay.milliseconds
+            let delay = storage.configuration.limits.storeDelay.milliseconds
             queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
                 if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
             }
@@ -192,12 +192,12 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        parts.index.close()
-        parts.lock.release()
+        storage.index.close()
+        storage.lock.release()
     }
 
     private func scheduleSweep() {
-        queue.asyncAfter(deadline: .now() + .milliseconds(parts.bounds.sweepInterval)) { [weak self] in
+        queue.asyncAfter(deadline: .now() + .milliseconds(storage.bounds.sweepInterval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()
             scan.retry()

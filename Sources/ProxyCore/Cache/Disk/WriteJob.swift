@@ -22,7 +22,7 @@ struct WriteJob: Sendable {
                 guard let completion else { return }
                 batch.completions.append { completion($0.map { .failure($0) } ?? .success(value)) }
             } catch {
-                writer.parts.failed(with: error)
+                writer.storage.failed(with: error)
                 completion?(.failure(error))
             }
         }

@@ -6,8 +6,9 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// The parts that the reading and the writing side of the disk tier share; each is safe on its own.
-final class DiskParts: Sendable {
+/// What the reading and the writing side of the disk tier share: folder, index, and what is known of them in memory. Each member
+/// is safe from any thread.
+final class DiskStorage: Sendable {
     let configuration: DiskCacheConfiguration
     private let currentBounds: Mutex<DiskBounds>
     /// Returns the time in seconds since 1970.
