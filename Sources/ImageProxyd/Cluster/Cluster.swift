@@ -116,7 +116,7 @@ final class Cluster: Sendable {
 
     /// From now on this node uses nothing of the store from before the purge.
     private func begin(_ target: PurgeTarget) -> SharedPurge {
-        if let tier { return tier.journal.begin(target) }
+        if let tier { return tier.begin(target) }
         let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
         _ = seen.note(purge)
         return purge
@@ -146,7 +146,7 @@ final class Cluster: Sendable {
     private func spread(_ sources: Set<CacheKey>) async {
         guard let tier else { return }
         for source in sources where !tier.journal.hasLately(purged: source) {
-            let outcome = await tier.end(tier.journal.begin(.source(source)))
+            let outcome = await tier.end(tier.begin(.source(source)))
             if let problem = outcome.problem { logger.warning("a source of a purged tag: \(problem)") }
         }
     }

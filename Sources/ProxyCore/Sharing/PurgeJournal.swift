@@ -82,8 +82,8 @@ package final class PurgeJournal: Sendable {
     }
 
     /// Writes a purge for the other nodes; where that fails it is written with a later reading.
-    package func write(_ purge: SharedPurge) async throws(ObjectStoreError) {
-        do throws(ObjectStoreError) {
+    package func write(_ purge: SharedPurge) async throws(ExchangeError) {
+        do throws(ExchangeError) {
             try await store.put(purge.name, [])
         } catch {
             let waits = state.withLock { state in
@@ -127,7 +127,7 @@ package final class PurgeJournal: Sendable {
     ///
     /// - Parameter start: the time from which on purges are new to this node, in milliseconds; those from before are noted
     ///   all the same.
-    package func read(from start: Int64) async throws(ObjectStoreError) -> [SharedPurge] {
+    package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
         // Its clock decides where to begin.
         if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }

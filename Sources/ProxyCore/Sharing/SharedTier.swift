@@ -102,14 +102,7 @@ package final class SharedTier: Sendable {
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
-        let record = await usableRecord(of: subject)
-        // The next record is uploaded, even if it equals the last one sent.
-        if record == nil { sentRecords.forget(subject.source) }
-        return record
-    }
-
-    private func usableRecord(of subject: SharedSubject) async -> SourceRecord? {
-        await get(
+        let record = await get(
             ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes,
             replacedBy: [subject.source, subject.result]
         ) {
@@ -123,6 +116,9 @@ package final class SharedTier: Sendable {
             record.responseTime = now - .seconds(Int(object.age + object.ageWhenStored))
             return record
         }
+        // The next record is uploaded, even if it equals the last one sent.
+        if record == nil { sentRecords.forget(subject.source) }
+        return record
     }
 
     /// A picture that was made from some content.
@@ -182,11 +178,11 @@ package final class SharedTier: Sendable {
             return nil
         }
         let object: StoredObject?
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             object = try await withBreaker(.get) {
-                [store, configuration, timer] () async throws(ObjectStoreError) in
+                [store, configuration, timer] () async throws(ExchangeError) in
                 try await Deadline.run(within: configuration.timeout.duration, by: timer) {
-                    () async throws(ObjectStoreError) in try await store.get(name, atMost: limit)
+                    () async throws(ExchangeError) in try await store.get(name, atMost: limit)
                 }
             }
         } catch {
@@ -206,8 +202,8 @@ package final class SharedTier: Sendable {
     /// Runs an exchange unless the store is left alone.
     func withBreaker<Value: Sendable>(
         _ operation: SharedStatistics.Operation,
-        _ exchange: () async throws(ObjectStoreError) -> Value
-    ) async throws(ObjectStoreError) -> Value {
+        _ exchange: () async throws(ExchangeError) -> Value
+    ) async throws(ExchangeError) -> Value {
         let start = monotonic()
         guard breaker.withLock({ $0.begin(at: start) }) else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
@@ -215,7 +211,7 @@ package final class SharedTier: Sendable {
             breaker.withLock { $0.end(hasFailed, at: now) }
             observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))
         }
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             let value = try await exchange()
             end(false)
             return value

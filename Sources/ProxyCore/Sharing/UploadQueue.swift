@@ -124,8 +124,9 @@ final class UploadQueue: Sendable {
     }
 
     /// Has an upload wait; false where it finds no place. A later one of the same picture replaces an earlier one.
-    func append(_ upload: SharedUpload, as key: CacheKey) -> Bool {
-        state.withLock { state in
+    func append(_ upload: SharedUpload) -> Bool {
+        let key = upload.key
+        return state.withLock { state in
             if let known = state.waiting[key] {
                 state.bytes -= known.subject.byteCount
             } else {

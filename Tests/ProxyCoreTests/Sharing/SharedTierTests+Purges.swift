@@ -62,7 +62,7 @@ extension SharedTierTests {
         await fixture.share(fixture.record(), fixture.entry(.original))
         #expect(fixture.names.count == 3)
 
-        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
         #expect(await fixture.tier.record(of: Fixture.subject) == nil)
         let outcome = await fixture.tier.end(purge)
 
@@ -76,7 +76,7 @@ extension SharedTierTests {
         await fixture.read()
         fixture.break_(by: .status(503))
 
-        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
         let outcome = await fixture.tier.end(purge)
         fixture.break_(by: nil)
         fixture.storeTime.advance(by: 500)
@@ -175,7 +175,7 @@ extension SharedTierTests {
                 return true
             }
         }
-        let own = fixture.tier.journal.begin(.everything)
+        let own = fixture.tier.begin(.everything)
         _ = await fixture.tier.end(own)
         _ = await fixture.tier.readJournal(from: 0) { purge in
             found.update { $0.append(purge) }

@@ -82,7 +82,7 @@ final class SharingFixture: Sendable {
             configuration: fetch,
             addresses: .unrestricted)
         let place = try StorePlace(configuration, secrets: SecretReader(credentialsDirectory: nil))
-        guard let place else { throw ObjectStoreError.failed("no bucket") }
+        guard let place else { throw ExchangeError.failed("no bucket") }
         let seconds: @Sendable () -> Int64 = { [local] in local.time }
         let clock: @Sendable () -> WallTime = { [local] in local.now }
         let store = ObjectStore(
