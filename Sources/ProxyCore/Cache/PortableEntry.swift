@@ -19,15 +19,12 @@ package struct PortableEntry: Sendable {
         checksum = Checksum.crc32c(body)
     }
 
-    /// The bytes before the body; `encoded` is these and the body.
-    private var header: [UInt8] {
-        DiskEntry(description: description, bodyLength: Int64(body.count), bodyChecksum: checksum).encoded()
-    }
-
     /// All bytes; nil if the key's text is too long for a file.
     package func encoded() -> [UInt8]? {
         guard DiskEntry.bodyOffset(keyText: description.keyText) != nil else { return nil }
-        return header + body
+        let header = DiskEntry(
+            description: description, bodyLength: Int64(body.count), bodyChecksum: checksum)
+        return header.encoded() + body
     }
 
     /// The maximum number of bytes before the body.

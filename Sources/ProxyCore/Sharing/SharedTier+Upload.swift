@@ -14,7 +14,7 @@ extension SharedTier {
     ///   - upload: how it is read when its turn comes.
     ///   - isOriginal: whether it is the source's original.
     ///   - cost: milliseconds of work that it took; nil for a use of what was there.
-    package func offer(_ upload: SharedUpload, isOriginal: Bool = false, cost: Int? = nil) {
+    package func offer(_ upload: SharedUpload, isOriginal: Bool, cost: Int?) {
         guard !isOriginal || configuration.originals else { return }
         let key = isOriginal ? upload.subject.source : upload.subject.result
         let subject = upload.subject

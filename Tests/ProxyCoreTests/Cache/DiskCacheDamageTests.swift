@@ -164,7 +164,7 @@ struct DiskCacheDamageTests {
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally[.result].entries == 301)
+        #expect(second.writer.needsScan && second.statistics.tally[.result].entries == 301)
         #expect(folder.files.contains("cache/index.sqlite.broken"))
         #expect(try await second.removeAll(ofSource: key("s")) == 300)
         await second.close()
@@ -214,7 +214,7 @@ struct DiskCacheDamageTests {
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 1)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 1)
         #expect(second.mayLackLinks)
         await second.close()
     }
@@ -248,7 +248,7 @@ struct DiskCacheDamageTests {
         let second = try open()
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         #expect(folder.entryFiles.count == 2 && folder.entryFiles.contains(file))
         #expect(try await lookUp(second) == body)
         await second.close()
@@ -268,12 +268,12 @@ struct DiskCacheDamageTests {
 
         let second = try open()
         #expect(await second.isLoaded())
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         await second.close()
 
         let third = try open()
         #expect(await third.isLoaded())
-        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        #expect(!third.writer.needsScan && third.statistics.tally.entries == 2)
         await third.close()
     }
 
@@ -286,7 +286,7 @@ struct DiskCacheDamageTests {
         let second = try open()
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned)
+        #expect(second.writer.needsScan)
         #expect(second.storage.index.knowsAllFiles)
         await second.close()
     }
@@ -301,13 +301,13 @@ struct DiskCacheDamageTests {
 
         let second = try open()
         #expect(await second.isLoaded())
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         #expect(folder.entryFiles.contains(file))
         await second.close()
 
         let third = try open()
         #expect(await third.isLoaded())
-        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        #expect(!third.writer.needsScan && third.statistics.tally.entries == 2)
         await third.close()
     }
 

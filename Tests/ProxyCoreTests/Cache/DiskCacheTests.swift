@@ -132,7 +132,7 @@ struct DiskCacheTests {
 
         #expect(await second.isLoaded())
         #expect(second.statistics.tally == before && before[.result].entries == 300 && before.records == 1)
-        #expect(!second.statistics.wasScanned)
+        #expect(!second.writer.needsScan)
         let hit = try #require(try await second.lookUp(key("42"), kind: .result, keyText: "42"))
         #expect(try hit.body.readAll() == bytes(142, seed: 42))
         #expect(await second.sourceRecord(for: key("source")) == record())

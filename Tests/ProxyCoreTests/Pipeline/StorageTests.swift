@@ -226,7 +226,7 @@ struct StorageTests {
         let kept = try #require(tiers.peek(request.resultKey))
         #expect(kept.record.isPartial && kept.record.keyText == request.sourceKeyText)
 
-        let record = try #require(await tiers.content(of: SharedSubject(request))?.record)
+        let record = try #require(await tiers.content(of: SharedSubject(request), isOriginal: false)?.record)
         #expect(!record.isPartial && record.entityTag == "\"1\"" && record.keyText == request.sourceKeyText)
     }
 }

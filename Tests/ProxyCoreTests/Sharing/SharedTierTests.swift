@@ -154,7 +154,8 @@ struct SharedTierTests {
         _ = await fixture.tier.lookUp(Fixture.subject, withResult: true)
         let token = PurgeLog().token(for: Fixture.subject.source)
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
-        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 0)
+        fixture.tier.offer(
+            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 0)
         await fixture.origin.wait { $0.completions["/pictures/" + name, default: 0] >= 3 }
 
         #expect(await fixture.tier.result(of: Fixture.subject, madeFrom: nil)?.body == Fixture.picture)
@@ -232,7 +233,8 @@ struct SharedTierTests {
 
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
         let token = PurgeLog().token(for: Fixture.subject.source)
-        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 10_000)
+        fixture.tier.offer(
+            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 10_000)
         await fixture.timer.advance(by: .zero, when: 1)
         fixture.monotonic.advance(by: StoreBreaker.firstPause)
         await fixture.timer.advance(by: StoreBreaker.firstPause, when: 1)

@@ -13,7 +13,7 @@ struct UploadQueueTests {
     private func upload(_ text: String, bytes: Int = 0) -> SharedUpload {
         let subject = SharedSubject(
             source: key(text), sourceText: "", url: "", result: key(text),
-            resultText: String(repeating: "x", count: bytes))
+            resultText: String(repeating: "x", count: bytes), tags: [])
         return SharedUpload(subject, token: PurgeLog().token(for: key(text))) { nil }
     }
 

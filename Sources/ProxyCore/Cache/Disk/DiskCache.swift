@@ -125,7 +125,7 @@ package final class DiskCache: Sendable {
         all.overheadBytes = storage.overheadBytes
         all.maxBytes = Int(storage.bounds.maxBytes)
         all.isOn = !storage.isOff
-        (all.isComplete, all.wasScanned) = (storage.entries.isComplete, writer.needsScan)
+        all.isComplete = storage.entries.isComplete
         return all
     }
 }

@@ -158,8 +158,7 @@ extension ImageJob {
         guard let shared = tiers.shared, isShareable else { return }
         let subject = SharedSubject(request)
         guard source.body == nil else {
-            return tiers.offer(
-                subject, .original, source.record, cost: source.fetchTime / 1_000, to: shared)
+            return tiers.offer(subject, .original, source.record, cost: source.fetchTime / 1_000)
         }
         let record = source.record
         shared.offerRecord(
@@ -168,16 +167,15 @@ extension ImageJob {
 
     /// Offers a picture that has just been made.
     func offer(made response: ImageResponse) {
-        guard let shared = tiers.shared, isShareable, response.isStored else { return }
+        guard tiers.shared != nil, isShareable, response.isStored else { return }
         let timings = response.timings
         let cost = (timings.fetch + timings.decode + timings.transform + timings.encode) / 1_000
-        tiers.offer(
-            SharedSubject(request), response.description.kind, response.record, cost: cost, to: shared)
+        tiers.offer(SharedSubject(request), response.description.kind, response.record, cost: cost)
     }
 
     /// Offers what a tier had, since it was used again.
     func offerUse(_ description: EntryDescription, of record: SourceRecord) {
-        guard let shared = tiers.shared, isShareable else { return }
-        tiers.offer(SharedSubject(request), description.kind, record, cost: nil, to: shared)
+        guard tiers.shared != nil, isShareable else { return }
+        tiers.offer(SharedSubject(request), description.kind, record, cost: nil)
     }
 }

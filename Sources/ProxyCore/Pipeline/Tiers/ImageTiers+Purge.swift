@@ -8,7 +8,7 @@ import Synchronization
 
 /// Which tiers a purge is about (SDWebImage: SDImageCacheType).
 package enum PurgedTiers: String, Sendable, CaseIterable {
-    /// Both.
+    /// Memory, open files and disk.
     case all
     /// Memory alone: what is on disk stays and is read again.
     case memory
@@ -46,6 +46,12 @@ extension ImageTiers {
         if which.includesMemory { counts.memory = memory.removeAll(ofSource: source) }
         if which.includesDisk { counts.disk = try await disk.removeAll(ofSource: source) }
         return counts
+    }
+
+    /// The same for a source that is gone, or must not be stored any more.
+    func removeAll(ofSource source: CacheKey) async {
+        // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
+        _ = try? await purge(source: source, in: .all)
     }
 
     /// Removes one entry: a result's, or an original's.
@@ -109,7 +115,7 @@ extension ImageTiers {
     /// - Parameter found: called with the sources before anything is removed: their tasks must not be joined.
     func purge(
         tag: String, found: @escaping @Sendable (Set<CacheKey>) -> Void
-    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+    ) async throws(DiskCacheError) -> PurgeCounts {
         let all = FoundLinks()
         var counts = PurgeCounts()
         var failure: DiskCacheError?
@@ -130,23 +136,23 @@ extension ImageTiers {
             if memory.remove(link.result) { counts.memory += 1 }
             openFiles.remove(link.result)
         }
-        let sources = Set(all.links.map(\.source))
-        for source in sources { await markStale(source) }
+        counts.sources = Set(all.links.map(\.source))
+        for source in counts.sources { await markStale(source) }
         if let failure { throw failure }
-        return (counts, sources)
+        return counts
     }
 
-    /// Removes from one tier what a tag hangs on; what the other holds stays under it, and is answered from.
+    /// Removes what carries a tag from memory or from disk alone; what the other holds keeps the tag, and is answered from.
     ///
     /// An untransformed picture is on disk as its source's original, which goes, too.
     /// - Parameter found: as above.
-    func purge(
-        tag: String, in which: PurgedTiers, found: (Set<CacheKey>) -> Void
-    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+    func removeResults(
+        ofTag tag: String, in which: PurgedTiers, found: (Set<CacheKey>) -> Void
+    ) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         let links = try await disk.links(ofTag: tag)
-        let sources = Set(links.map(\.source))
-        found(sources)
+        counts.sources = Set(links.map(\.source))
+        found(counts.sources)
         purgeLog.begin(links.keys)
         defer { purgeLog.end(links.keys) }
         let results = EntryKind.allCases.filter(\.isResult)
@@ -155,12 +161,12 @@ extension ImageTiers {
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             if which.includesDisk { counts.disk += try await removeOnDisk(link.result, results) }
         }
-        guard which.includesDisk else { return (counts, sources) }
-        for source in sources {
+        guard which.includesDisk else { return counts }
+        for source in counts.sources {
             _ = remove(source, from: openFiles)
             counts.disk += try await removeOnDisk(source, [.original])
         }
-        return (counts, sources)
+        return counts
     }
 
     /// Makes the entries of a source stale, as the disk tier has marked its record; without a record they go.
@@ -170,7 +176,8 @@ extension ImageTiers {
             record.directives.insert(.mustConfirm)
             update(record)
         } else {
-            removeFromMemoryAndOpenFiles(source)
+            memory.removeAll(ofSource: source)
+            openFiles.removeAll(ofSource: source)
         }
     }
 }

@@ -60,19 +60,20 @@ extension ImageTiers {
         _ key: IntermediateKey, of record: SourceRecord, scope: StorageScope
     ) -> OutputTarget? {
         guard results.usesDisk, scope.usesDisk, !record.directives.forbidStoring else { return nil }
-        // Lost: why nothing can be staged; the disk tier has counted it.
-        guard let staged = try? disk.stage(kind: .intermediate, keyText: key.text) else { return nil }
-        return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
+        return stagedTarget(.intermediate, key.text)
     }
 
     private func target(
         _ kind: EntryKind, _ keyText: String, mayStore: Bool
     ) throws(BodyError) -> OutputTarget {
-        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
-        if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
-            return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
-        }
+        if mayStore, let target = stagedTarget(kind, keyText) { return target }
         return try memoryTarget()
+    }
+
+    private func stagedTarget(_ kind: EntryKind, _ keyText: String) -> OutputTarget? {
+        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
+        guard let staged = try? disk.stage(kind: kind, keyText: keyText) else { return nil }
+        return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
 
     /// A place in memory: for bytes that are read again at once, or that no tier may hold.
@@ -119,9 +120,9 @@ extension ImageTiers {
         if originals.usesMemory, content.body.count <= maxEntryBytes,
             let lease = memory.lease(content.body.count), let bytes = await bytes(of: content.body)
         {
-            stored.isAnywhere = memory.insert(
-                MemoryEntry(description: description, body: bytes, record: record, lease: lease),
-                token: token)
+            let entry = MemoryEntry(
+                description: description, body: bytes, record: record, lease: lease)
+            stored.isAnywhere = memory.insert(entry, token: token) != nil
         }
         // Together with the record: a request that reads that before would look for bytes that are not there yet.
         if originals.usesDisk, scope.usesDisk,
