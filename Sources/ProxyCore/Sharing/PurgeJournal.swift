@@ -129,7 +129,7 @@ package final class PurgeJournal: Sendable {
     ///   all the same.
     package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
-        // Its clock decides where to begin.
+        // Its clock decides where to begin: an object that never exists, since only the `Date` of the answer matters.
         if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }

@@ -19,6 +19,9 @@ package struct StagedEntry: Sendable {
     let keyText: String
 }
 
+/// `stage` opens a file into which others write a body, `commit` names it. `store` does all of that for a short body, and returns
+/// when it is in the index. `storeSoon` returns at once, and look-ups find the body before it is written; `flush` waits until
+/// those are. `makeDurable` syncs an entry that is there. Records alone are stored by `save`, in `DiskCache+Records`.
 extension DiskCache {
     /// Opens a file for the body of a future entry.
     ///
@@ -92,7 +95,7 @@ extension DiskCache {
         }
     }
 
-    /// Runs `store`, and holds the record that was saved with the body in memory.
+    /// Refuses a body that is too long, runs `store`, and then keeps in memory the record that it has saved with the body.
     private func storing(
         _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
         _ store: () async throws(DiskCacheError) -> Void

@@ -11,9 +11,9 @@ import Synchronization
 /// daemon.
 ///
 /// A look-up asks a set in memory whether there may be a file, and then reads the file itself, never the
-/// index; a hit is served only after the body has passed its checksum. Changes are made by one thread in
-/// batches, in an order that leaves a correct answer or a clean miss wherever the process is killed. Safe
-/// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
+/// index; a hit is served only after the body has passed its checksum. Bodies and headers are written by many threads into
+/// files without names; one thread names and removes files and writes the index, in batches, in an order that leaves a
+/// correct answer or a clean miss wherever the process is killed. Safe from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
 /// `configuration.limits`.
 package final class DiskCache: Sendable {
     let storage: DiskStorage
