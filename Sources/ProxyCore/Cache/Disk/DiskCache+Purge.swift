@@ -57,6 +57,40 @@ extension DiskCache {
         }
     }
 
+    // MARK: - Tags
+
+    /// Stores links of tags; when it returns, a purge finds them, also after a restart. One lock if they are
+    /// known.
+    ///
+    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago are removed
+    /// with their results, and their sources are revalidated: a result that a purge by its tag would no
+    /// longer find is not kept.
+    package func link(_ links: [TagLink]) async throws(DiskCacheError) {
+        let unknown = storage.tags.unknown(of: links)
+        guard !unknown.isEmpty else { return }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.link(unknown, &batch)
+        }
+    }
+
+    /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
+    package var mayLackLinks: Bool { storage.isOff || storage.index.lacksLinks }
+
+    /// All links of a tag, which stay.
+    package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
+        await flush()
+        guard !storage.isOff else { return storage.tags.links(of: tag) }
+        return try await onIOThread { () throws(DiskCacheError) in
+            let limit = self.storage.configuration.limits.batchSize
+            var links: [TagLink] = []
+            while true {
+                let some = try self.storage.index.links(ofTag: tag, after: links.last, limit: limit)
+                links += some
+                guard some.count == limit else { return links }
+            }
+        }
+    }
+
     // MARK: - By the text of sources' keys
 
     /// Removes the sources whose key's text is to go, with all entries made from them; returns how many entries those

@@ -3,10 +3,20 @@
 package import Primitives
 import Synchronization
 
-/// The verification of all files that an operator orders, in pieces between which the writer does other work.
+/// What an operator asks about entries: a list, and the verification of all files, in pieces between which the writer does other
+/// work.
 extension DiskCache {
     /// The number of rows that are read at once.
     static let rowsAtOnce = 500
+
+    /// Entries made from a source, at most `limit`.
+    package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
+        await flush()
+        guard !storage.isOff else { return [] }
+        return try await onIOThread { () throws(DiskCacheError) in
+            try self.storage.index.entries(ofSource: source, limit: limit)
+        }
+    }
 
     /// What a piece of a verification has found.
     package struct Verification: Sendable {
