@@ -2,7 +2,7 @@
 
 package import Primitives
 
-/// The two tiers. Configuration: `cache`.
+/// The tiers that each node has for itself. Configuration: `cache`.
 package struct CacheConfiguration: SettingGroup {
     package var memory = MemoryCacheConfiguration()
     package var disk = DiskCacheConfiguration()
@@ -30,7 +30,9 @@ package struct CacheConfiguration: SettingGroup {
     /// Creates the defaults.
     package init() {}
 
-    package static let settings = SettingTable<Self>("The two tiers.", reload: .needsRestart) {
+    package static let settings = SettingTable<Self>(
+        "What each node has for itself: memory and disk.", reload: .needsRestart
+    ) {
         Setting.group("memory", \.memory)
         Setting.group("disk", \.disk)
         Setting("originals", \.originals, "Which tiers store originals (SDWebImage: originalStoreCacheType).")

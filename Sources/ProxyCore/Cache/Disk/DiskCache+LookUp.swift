@@ -246,7 +246,7 @@ extension DiskCache {
 
     func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
         writer.enqueue { (writer, batch) throws(DiskCacheError) in
-            _ = try writer.discard(id, identity, &batch)
+            try writer.discard(id, identity, &batch)
         }
     }
 }

@@ -124,11 +124,11 @@ extension DiskWriter {
     /// some time ago, and a file that has replaced it since is not damaged.
     func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Bool {
-        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return false }
+    ) throws(DiskCacheError) {
+        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
         // One that was never stored may have the bits of another one in the set.
-        if identity == nil, try !storage.index.contains(id) { return false }
-        return try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
+        if identity == nil, try !storage.index.contains(id) { return }
+        _ = try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
     // MARK: - The index
