@@ -90,13 +90,6 @@ package final class DiskCache: Sendable {
         storage.accesses.mark(EntryID(kind: kind, key: key), at: storage.clock())
     }
 
-    /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func sweep() async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) in writer.sweepNow(&batch) }
-    }
-
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
     package func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
         storage.observers.withLock { $0.swept = observer }

@@ -25,16 +25,6 @@ extension DiskWriter {
         storage.counters.tally.bytes > storage.entryBytes(of: storage.bounds.maxBytes)
     }
 
-    /// Does a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
-    func sweepNow(_ batch: inout WriteBatch) -> Int {
-        flush(&batch)
-        (sweep, mustSweep) = ([], true)
-        scan.retry()
-        let before = storage.counters.all.evictions.values.reduce(0, +)
-        while doHousekeepingInPauses() {}
-        return storage.counters.all.evictions.values.reduce(-before, +)
-    }
-
     /// Runs one small step of the work between batches; false if there is none.
     func doHousekeeping() -> Bool {
         do {
