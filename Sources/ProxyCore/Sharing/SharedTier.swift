@@ -83,8 +83,8 @@ package final class SharedTier: Sendable {
 
     // MARK: - Looking up
 
-    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture
-    /// itself if that was made from the content of the record.
+    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture itself, whatever
+    /// content it was made from: the caller compares that with what it knows of the source in the end.
     ///
     /// Nil for what it has not, can't say in time, or what was purged.
     package func lookUp(
@@ -92,12 +92,7 @@ package final class SharedTier: Sendable {
     ) async -> (record: SourceRecord?, result: PortableEntry?) {
         async let record = record(of: subject)
         async let result = withResult ? self.result(of: subject, madeFrom: nil) : nil
-        guard let known = await record else {
-            _ = await result
-            return (nil, nil)
-        }
-        let entry = await result
-        return (known, entry?.description.sourceHash == known.contentHash ? entry : nil)
+        return await (record, result)
     }
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.

@@ -31,7 +31,9 @@ struct SharedTierTests {
                 ].sorted())
     }
 
-    @Test("A result is not used where the record is of other content")
+    @Test(
+        "A result comes with a record of other content, and without any, as what the caller may still confirm"
+    )
     func otherContent() async throws {
         let fixture = try Fixture()
         await fixture.read()
@@ -41,7 +43,10 @@ struct SharedTierTests {
         let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
 
         #expect(record?.contentHash == ContentHash(of: Array("changed".utf8)))
-        #expect(result == nil)
+        #expect(result?.description.sourceHash == ContentHash(of: Fixture.original))
+        fixture[ObjectName.record(of: Fixture.subject.source)] = nil
+        let alone = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+        #expect(alone.record == nil && alone.result?.body == Fixture.picture)
     }
 
     @Test("An original is found by its content, whichever source it is of")

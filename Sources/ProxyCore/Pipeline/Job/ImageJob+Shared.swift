@@ -146,7 +146,7 @@ extension ImageJob {
         let subject = SharedSubject(request)
         let (record, result) = await shared.lookUp(subject, withResult: request.plan != nil)
         guard let record, request.plan == nil, shared.configuration.originals else {
-            return (record != nil, result != nil)
+            return (record != nil, record.map { $0.contentHash == result?.description.sourceHash } ?? false)
         }
         return (true, await shared.original(record.contentHash, of: subject) != nil)
     }
