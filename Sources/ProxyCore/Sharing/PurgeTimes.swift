@@ -10,9 +10,7 @@ struct PurgeTimes: Sendable {
     /// Purged by key: a source, a picture, or a tag's hash.
     private var times: [CacheKey: Int64] = [:]
     /// In the order in which they were noted; a key that was noted again stands there twice, and the later place counts.
-    private var order: [(key: CacheKey, time: Int64)] = []
-    /// How many of `order` have been forgotten.
-    private var forgotten = 0
+    private var order = FIFO<(key: CacheKey, time: Int64)>()
     private var prefixes: [(text: String, time: Int64)] = []
     /// What was stored until then is purged.
     private(set) var floor = Int64.min
@@ -48,18 +46,12 @@ struct PurgeTimes: Sendable {
         while times.count > capacity { forgetOldest() }
         guard order.count > 3 * capacity else { return }
         // Mostly earlier places of keys that were noted again.
-        order = order[forgotten...].filter { times[$0.key] == $0.time }
-        forgotten = 0
+        let times = times
+        order.removeAll { times[$0.key] != $0.time }
     }
 
     private mutating func forgetOldest() {
-        let (key, time) = order[forgotten]
-        forgotten += 1
-        if forgotten > capacity {
-            order.removeFirst(forgotten)
-            forgotten = 0
-        }
-        guard times[key] == time else { return }
+        guard let (key, time) = order.popFirst(), times[key] == time else { return }
         times[key] = nil
         floor = max(floor, time)
     }

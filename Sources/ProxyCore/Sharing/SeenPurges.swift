@@ -9,7 +9,7 @@ import Synchronization
 package final class SeenPurges: Sendable {
     private struct State {
         var names: Set<String> = []
-        var order: [String] = []
+        var order = FIFO<String>()
         var times = PurgeTimes(capacity: SeenPurges.capacity)
     }
 
@@ -27,7 +27,9 @@ package final class SeenPurges: Sendable {
         return state.withLock { state in
             guard state.names.insert(purge.name).inserted else { return .known }
             state.order.append(purge.name)
-            if state.order.count > Self.capacity { state.names.remove(state.order.removeFirst()) }
+            if state.order.count > Self.capacity, let oldest = state.order.popFirst() {
+                state.names.remove(oldest)
+            }
             state.times.note(purge.target, at: now)
             return .new
         }
