@@ -164,7 +164,7 @@ package final class ImageHandler: Sendable {
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
         if pipeline.shouldImprove(entry, at: seconds) { improve(entry, request) }
-        if entry.shouldRecordAccess(at: seconds, every: Self.accessInterval) { pipeline.recordAccess(entry) }
+        if entry.shouldRecordAccess(at: seconds, every: Self.accessInterval) { pipeline.recordUse(entry) }
         mapping.answerHit(alias, cached, to: request, at: now, with: &response)
         return true
     }

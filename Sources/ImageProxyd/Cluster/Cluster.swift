@@ -27,7 +27,7 @@ final class Cluster: Sendable {
     /// Of answers to other nodes.
     let answers: ByteBudget
     private let logger: Logger
-    private let mark: JournalMark
+    private let position: JournalPosition
     /// Purges, where there is no journal.
     private let seen = SeenPurges()
     private let maintenance = Mutex<[Task<Void, Never>]>([])
@@ -67,14 +67,14 @@ final class Cluster: Sendable {
             homes = ClusterHomes(
                 peers, key: key, own: Self.ownAddresses(configuration), maxEntryBytes: maxBytes,
                 maxBytes: configuration.shared.objectBytes.bytes, loader: homeLoader,
-                isAdmitted: { [tier, seen] subject, age in
-                    tier?.admits(subject, fetchedBefore: age) ?? seen.admits(subject, fetchedBefore: age)
+                isPurged: { [tier, seen] subject, age in
+                    tier?.isPurged(subject, ofAge: age) ?? seen.isPurged(subject, ofAge: age)
                 })
             self.homeLoader = homeLoader
         } else {
             (homes, homeLoader) = (nil, nil)
         }
-        mark = JournalMark(folder: cacheDirectory)
+        position = JournalPosition(folder: cacheDirectory)
         self.logger = logger
     }
 
@@ -116,7 +116,7 @@ final class Cluster: Sendable {
 
     /// From now on this node uses nothing of the store from before the purge.
     private func begin(_ target: PurgeTarget) -> SharedPurge {
-        if let tier { return tier.journal.begin(target) }
+        if let tier { return tier.begin(target) }
         let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
         _ = seen.note(purge)
         return purge
@@ -146,7 +146,7 @@ final class Cluster: Sendable {
     private func spread(_ sources: Set<CacheKey>) async {
         guard let tier else { return }
         for source in sources where !tier.journal.hasLately(purged: source) {
-            let outcome = await tier.end(tier.journal.begin(.source(source)))
+            let outcome = await tier.end(tier.begin(.source(source)))
             if let problem = outcome.problem { logger.warning("a source of a purged tag: \(problem)") }
         }
     }
@@ -158,9 +158,9 @@ final class Cluster: Sendable {
     /// - Parameter isEmpty: whether the disk tier holds nothing, so that no purge from before concerns it.
     func start(isEmpty: Bool, pipeline: @escaping @Sendable () -> ImagePipeline) async {
         guard let tier else { return }
-        let start = isEmpty ? SystemTime.seconds() * 1_000 - Self.overlap : mark.read() - Self.overlap
+        let start = isEmpty ? SystemTime.seconds() * 1_000 - Self.overlap : position.read() - Self.overlap
         let first = Promise<Bool>()
-        let task = Task { [logger, mark] in
+        let task = Task { [logger, position] in
             let hasFailed = Atomic(false)
             await tier.maintain(from: start) { purge in
                 do throws(DiskCacheError) {
@@ -174,7 +174,7 @@ final class Cluster: Sendable {
             } didRead: { outcome in
                 switch outcome {
                 case .success(let time):
-                    mark.write(time)
+                    position.write(time)
                     if hasFailed.exchange(false, ordering: .relaxed) {
                         logger.notice("the journal of purges is read again")
                     }

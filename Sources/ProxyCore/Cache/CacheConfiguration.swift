@@ -2,7 +2,7 @@
 
 package import Primitives
 
-/// The two tiers. Configuration: `cache`.
+/// The tiers that each node has for itself. Configuration: `cache`.
 package struct CacheConfiguration: SettingGroup {
     package var memory = MemoryCacheConfiguration()
     package var disk = DiskCacheConfiguration()
@@ -30,7 +30,9 @@ package struct CacheConfiguration: SettingGroup {
     /// Creates the defaults.
     package init() {}
 
-    package static let settings = SettingTable<Self>("The two tiers.", reload: .needsRestart) {
+    package static let settings = SettingTable<Self>(
+        "What each node has for itself: memory and disk.", reload: .needsRestart
+    ) {
         Setting.group("memory", \.memory)
         Setting.group("disk", \.disk)
         Setting("originals", \.originals, "Which tiers store originals (SDWebImage: originalStoreCacheType).")
@@ -213,7 +215,9 @@ extension DiskCacheConfiguration {
         package static let settings = SettingTable<Self>(
             "Bounds that seldom need a change.", reload: .needsRestart
         ) {
-            Setting("readers", \.readers, in: 1...256, "Threads that read files at once.")
+            Setting(
+                "readers", \.readers, in: 1...256,
+                "Threads that read files, and write headers of new ones, at once.")
             Setting(
                 "maxWaitingReads", \.maxWaitingReads, in: 1...1_000_000,
                 """
@@ -274,7 +278,7 @@ extension DiskCacheConfiguration {
             Setting(
                 "maxVerifyNow", \.maxVerifyNow, in: .zero...(.gibibytes(1)),
                 """
-                A larger body is not checked on the caller's thread but by the readers.
+                A larger body is not checked on the caller's thread but by one of the `readers`.
                 """)
             Setting(
                 "maxJournal", \.maxJournal, in: .kibibytes(64)...(.gibibytes(4)),

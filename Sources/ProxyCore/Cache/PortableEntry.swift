@@ -19,15 +19,12 @@ package struct PortableEntry: Sendable {
         checksum = Checksum.crc32c(body)
     }
 
-    /// The bytes before the body; `encoded` is these and the body.
-    private var header: [UInt8] {
-        DiskEntry(description: description, bodyLength: Int64(body.count), bodyChecksum: checksum).encoded()
-    }
-
     /// All bytes; nil if the key's text is too long for a file.
     package func encoded() -> [UInt8]? {
         guard DiskEntry.bodyOffset(keyText: description.keyText) != nil else { return nil }
-        return header + body
+        let header = DiskEntry(
+            description: description, bodyLength: Int64(body.count), bodyChecksum: checksum)
+        return header.encoded() + body
     }
 
     /// The maximum number of bytes before the body.
@@ -47,8 +44,8 @@ package struct PortableEntry: Sendable {
 
 /// A source's record in the form in which machines exchange it. Pure.
 ///
-/// Integers least significant byte first: "imgsour2", CRC32C of what follows (4), length of the record (4), length of the key's
-/// text (4), key (16), the record as `StoredRecord` encodes it, the key's text.
+/// Integers least significant byte first: 8 bytes "imgsour2"; 4 bytes, the CRC32C of all that follows them; 4 bytes, the length
+/// of the record; 4 bytes, that of the key's text; 16 bytes, the key; the record as `StoredRecord` encodes it; the key's text.
 package struct PortableRecord: Sendable {
     /// The record. Its times are those of the machine that encoded it.
     package let record: SourceRecord

@@ -34,14 +34,16 @@ extension ImagePipeline {
         let keepsOpen = advice == .openFile
         // Before anything is looked up: what is purged or replaced meanwhile is not stored.
         let token = keepsOpen ? tiers.purgeLog.token(for: request.resultKey, request.sourceKey) : nil
-        let generation = keepsOpen ? tiers.disk.recordChanges : 0
+        let revision = keepsOpen ? tiers.disk.recordRevision : 0
         do throws(DiskCacheError) {
-            guard let hit = try tiers.disk.find(key, kind, text, .cached(asFile: keepsOpen)),
+            guard
+                let hit = try tiers.disk.find(
+                    key, kind, text, keepsOpen ? .inFile : .copied, fromMemory: true),
                 var response = freshAnswer(hit, to: request)
             else { return .unknown }
             guard let token else { return .hit(response) }
             tiers.keepOpen(&response, token: token)
-            if tiers.disk.recordChanges != generation, let entry = response.entry {
+            if tiers.disk.recordRevision != revision, let entry = response.entry {
                 tiers.openFiles.remove(entry.description.key)
                 response.entry = nil
             }
@@ -58,7 +60,7 @@ extension ImagePipeline {
     package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
         guard let (key, kind, text) = tiers.place(of: request) else { return nil }
         // Lost: an error, which the slow path meets again.
-        let hit = try? await tiers.disk.findOnReader(key, kind, text, .blocking)
+        let hit = try? await tiers.disk.findBlocking(key, kind, text, .copied)
         return hit.flatMap { freshAnswer($0, to: request) }
     }
 

@@ -49,15 +49,13 @@ extension ImagePipeline {
             let found: @Sendable (Set<CacheKey>) -> Void = { [self] sources in
                 detach { sources.contains($1) }
             }
-            let purged =
+            counts =
                 which == .all
                 ? try await tiers.purge(tag: tag, found: found)
-                : try await tiers.purge(tag: tag, in: which, found: found)
-            found(purged.sources)
-            counts = purged.counts
-            for source in purged.sources { counts.failures += failures.clear(source: source) }
+                : try await tiers.removeResults(ofTag: tag, in: which, found: found)
+            found(counts.sources)
+            for source in counts.sources { counts.failures += failures.clear(source: source) }
             counts.mayLackSome = tiers.disk.mayLackLinks
-            counts.sources = purged.sources
         case .prefix(let prefix):
             // Running tasks do not know their URL, so no task may be joined during a purge by prefix.
             detach { _, _ in true }

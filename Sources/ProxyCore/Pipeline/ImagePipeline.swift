@@ -137,8 +137,9 @@ package final class ImagePipeline: Sendable {
         return CachedEntry(entry: entry, isStale: true)
     }
 
-    /// Notes an entry's use for the disk tier, where it is not read: a sweep would else count it as unused.
-    package func recordAccess(_ entry: MemoryEntry) {
+    /// Notes an entry's use in the tiers that were not asked for it: the disk tier, where a sweep would else count it as unused,
+    /// and the shared tier, which gets what is used often.
+    package func recordUse(_ entry: MemoryEntry) {
         let description = entry.description
         if description.kind.isResult { tiers.disk.recordAccess(description.key, kind: description.kind) }
         tiers.disk.recordAccess(description.sourceKey, kind: .original)

@@ -29,7 +29,7 @@ package final class ClusterHomes: Sendable {
     private let maxBytes: Int
     private let budget: ByteBudget
     private let loader: any ImageLoading
-    private let isAdmitted: @Sendable (SharedSubject, Int64) -> Bool
+    private let isPurged: @Sendable (SharedSubject, Int64) -> Bool
     private let state = Mutex(State())
 
     /// The path of a picture that a node requests from its home.
@@ -48,14 +48,14 @@ package final class ClusterHomes: Sendable {
     ///   - maxEntryBytes: the length of the largest body.
     ///   - maxBytes: most bytes of answers that are being received.
     ///   - loader: a loader of its own, whose queue is bounded for each client: what waits for homes delays no store and no purge.
-    ///   - isAdmitted: whether no purge since forbids a picture that was fetched so many seconds ago.
+    ///   - isPurged: whether a picture that was fetched so many seconds ago is from before a purge that concerns it.
     package init(
         _ peers: ClusterPeers, key: ClusterKey, own: Set<String>, maxEntryBytes: Int, maxBytes: Int,
-        loader: any ImageLoading, isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool
+        loader: any ImageLoading, isPurged: @escaping @Sendable (SharedSubject, Int64) -> Bool
     ) {
         (self.peers, self.key) = (peers, key)
         self.own = Mutex(own)
-        (self.loader, self.isAdmitted) = (loader, isAdmitted)
+        (self.loader, self.isPurged) = (loader, isPurged)
         self.maxBytes = HomeAnswer.maxHeadBytes + maxEntryBytes
         budget = ByteBudget(maxBytes)
     }
@@ -85,8 +85,8 @@ package final class ClusterHomes: Sendable {
         guard let home = home(of: subject.source), !isOwn(home), isAsked(home) else { return nil }
         let query = [("target", target), ("accept", accept), ("client", client?.text ?? "")]
             .filter { !$0.1.isEmpty }.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
-        let answer: StoreAnswer
-        do throws(ObjectStoreError) {
+        let answer: ExchangeAnswer
+        do throws(ExchangeError) {
             answer = try await ask(home, Self.path + "?" + query, for: client)
         } catch {
             // Too much to do, a client that left, and a home that is busy say nothing of the home.
@@ -96,7 +96,7 @@ package final class ClusterHomes: Sendable {
         if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
         // Its refusal says nothing of the picture that this node can use.
         guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject),
-            isAdmitted(subject, found.age)
+            !isPurged(subject, found.age)
         else { return nil }
         var record = found.record
         record.responseTime = SystemTime.now() - .seconds(Int(found.age))
@@ -106,36 +106,25 @@ package final class ClusterHomes: Sendable {
     /// Sends a home a request, and gives up once the home does not answer a ping.
     private func ask(
         _ home: ClusterPeer, _ target: String, for client: ClientID?
-    ) async throws(ObjectStoreError) -> StoreAnswer {
-        let (peers, loader, maxBytes, budget) = (peers, loader, maxBytes, budget)
-        let request = Task { () -> Result<StoreAnswer, ObjectStoreError> in
-            do throws(ObjectStoreError) {
-                return .success(
-                    try await peers.exchange(
-                        "GET", target, with: home, atMost: maxBytes, within: Self.answerTimeout, by: loader,
-                        for: client, budget: budget))
-            } catch {
-                return .failure(error)
-            }
-        }
+    ) async throws(ExchangeError) -> ExchangeAnswer {
         let isUnreachable = Atomic(false)
-        let ping = Task {
-            // Lost: that the answer has come.
-            try? await peers.timer.sleep(for: Self.pingDelay)
-            // Checked again after the ping, since the end of the request cancels this task.
-            guard !Task.isCancelled, await !isReachable(home), !Task.isCancelled else { return }
-            isUnreachable.store(true, ordering: .relaxed)
-            request.cancel()
+        do throws(ExchangeError) {
+            return try await Deadline.run {
+                [peers, loader, maxBytes, budget] () async throws(ExchangeError) in
+                try await peers.exchange(
+                    "GET", target, with: home, atMost: maxBytes, within: Self.answerTimeout, by: loader,
+                    for: client, budget: budget)
+            } until: {
+                // Lost: that the answer has come.
+                try? await self.peers.timer.sleep(for: Self.pingDelay)
+                guard !Task.isCancelled, await !self.isReachable(home) else { return false }
+                isUnreachable.store(!Task.isCancelled, ordering: .relaxed)
+                return true
+            }
+        } catch {
+            let isSilent = !Task.isCancelled && isUnreachable.load(ordering: .relaxed)
+            throw isSilent ? .failed("the node does not answer") : error
         }
-        let result = await withTaskCancellationHandler {
-            await request.value
-        } onCancel: {
-            request.cancel()
-        }
-        ping.cancel()
-        if Task.isCancelled { throw .cancelled }
-        if isUnreachable.load(ordering: .relaxed) { throw .failed("the node does not answer") }
-        return try result.get()
     }
 
     /// Whether a node answers at all.
@@ -239,25 +228,21 @@ package struct HomeAnswer: Sendable {
     /// part is too long.
     package func encoded() -> [UInt8]? {
         guard let head = PortableRecord(record).encoded(), let picture = entry.encoded() else { return nil }
-        let numbers = [UInt64(max(0, age)), UInt64(head.count)]
-        let bytes = numbers.enumerated().flatMap { index, number in
-            (0..<(index == 0 ? 8 : 4)).map { UInt8(truncatingIfNeeded: number >> UInt64($0 * 8)) }
-        }
-        return bytes + head + picture
+        var writer = LittleEndianWriter()
+        writer.append(max(0, age))
+        writer.append(UInt32(head.count))
+        return writer.bytes + head + picture
     }
 
     /// Parses them; nil unless all of it holds.
     init?(_ bytes: [UInt8]) {
-        guard bytes.count > 12 else { return nil }
-        func number(_ range: Range<Int>) -> UInt64 {
-            range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
-        }
-        let (age, count) = (number(0..<8), Int(number(8..<12)))
-        guard age < 1 << 40, count <= bytes.count - 12,
-            let record = PortableRecord(Array(bytes[12..<12 + count]))?.record,
-            let entry = PortableEntry(Array(bytes[(12 + count)...]))
+        var reader = LittleEndianReader(bytes[...])
+        guard let age = reader.integer(Int64.self), (0..<1 << 40).contains(age),
+            let count = reader.integer(UInt32.self), let head = reader.take(Int(count)),
+            let record = PortableRecord(Array(head))?.record,
+            let entry = PortableEntry(Array(bytes[head.endIndex...]))
         else { return nil }
-        (self.record, self.age, self.entry) = (record, Int64(age), entry)
+        (self.record, self.age, self.entry) = (record, age, entry)
     }
 
     /// Whether it is what was requested.

@@ -88,7 +88,7 @@ package final class ClusterPeers: Sendable {
     private enum Reply { case done, isThisNode, failed }
 
     private func post(_ target: String, to peer: ClusterPeer) async -> Reply {
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             let answer = try await exchange(
                 "POST", target, with: peer, atMost: 64 << 10, within: Self.timeout)
             guard answer.status == 200 else { return .failed }
@@ -107,7 +107,7 @@ package final class ClusterPeers: Sendable {
     func exchange(
         _ method: String, _ target: String, with peer: ClusterPeer, atMost limit: Int, within time: Duration,
         by other: (any ImageLoading)? = nil, for client: ClientID? = nil, budget: ByteBudget? = nil
-    ) async throws(ObjectStoreError) -> StoreAnswer {
+    ) async throws(ExchangeError) -> ExchangeAnswer {
         let text = peer.url + target
         // Lost: what is wrong with it; a name that the settings permit may still be none of a host.
         guard let url = try? SourceURL(parsing: text) else { throw .failed("\(text) is no URL") }
@@ -119,14 +119,14 @@ package final class ClusterPeers: Sendable {
             ])
         request.command = OriginRequest.Command(method)
         request.urgency = FetchUrgency(client: client)
-        let receiver = StoreAnswerReceiver(limit: limit, budget: budget)
+        let receiver = ExchangeAnswerReceiver(limit: limit, budget: budget)
         let (asked, key) = (request, key)
         return try await Deadline.run(within: time, by: timer) {
-            [loader = other ?? loader] () async throws(ObjectStoreError) in
+            [loader = other ?? loader] () async throws(ExchangeError) in
             do throws(LoadError) {
                 _ = try await loader.load(asked, into: receiver)
             } catch {
-                throw Task.isCancelled ? .timedOut : ObjectStoreError(error)
+                throw Task.isCancelled ? .timedOut : ExchangeError(error)
             }
             guard let answer = receiver.answer else { throw .failed("no answer") }
             let signature = answer.field(ClusterKey.field.lowercased())

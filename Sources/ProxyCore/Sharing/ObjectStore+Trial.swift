@@ -8,7 +8,7 @@ extension ObjectStore {
         let name = "trial/\(UInt64.random(in: 0...UInt64.max))"
         let content = Array("imageproxyd shared check".utf8)
         var step = "writing an object"
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             try await put(name, content, metadata: ["age": "0"])
             step = "reading it"
             guard let found = try await get(name, atMost: 1 << 10), found.content == content else {

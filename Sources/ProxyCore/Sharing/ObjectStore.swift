@@ -34,6 +34,8 @@ package final class ObjectStore: Sendable {
     private let rule: OriginRule
     /// The URL of the bucket, which ends in a slash.
     private let bucket: String
+    /// What the names of all objects begin with in the bucket; names here come without it.
+    private let prefix: String
     private let uploadFields: [HeaderField]
     /// The store's clock less this machine's, as the last answer showed it.
     package let clock: StoreClock
@@ -66,16 +68,13 @@ package final class ObjectStore: Sendable {
         uploadFields = fields.filter { !$0.1.isEmpty }.map { HeaderField(name: $0.0, value: $0.1) }
     }
 
-    /// What the names of all objects begin with in the bucket; names here come without it.
-    private let prefix: String
-
     // MARK: - Single objects
 
     /// Returns an object; nil if there is none.
     /// - Parameters:
     ///   - name: without the prefix.
     ///   - limit: the maximum number of bytes.
-    package func get(_ name: String, atMost limit: Int) async throws(ObjectStoreError) -> StoredObject? {
+    package func get(_ name: String, atMost limit: Int) async throws(ExchangeError) -> StoredObject? {
         let answer = try await exchange(nil, try url(name), .init("GET"), [], limit: limit)
         if answer.status == 404 { return nil }
         guard answer.status == 200 else { throw answer.refusal }
@@ -89,7 +88,7 @@ package final class ObjectStore: Sendable {
     ///   - metadata: values of `x-amz-meta-` fields, by the rest of their names.
     package func put(
         _ name: String, _ content: [UInt8], metadata: [String: String] = [:]
-    ) async throws(ObjectStoreError) {
+    ) async throws(ExchangeError) {
         let fields =
             metadata.sorted { $0.key < $1.key }.map {
                 HeaderField(name: "x-amz-meta-" + $0.key, value: $0.value)
@@ -104,13 +103,13 @@ package final class ObjectStore: Sendable {
 
     private func putParts(
         _ name: String, _ content: [UInt8], _ fields: [HeaderField]
-    ) async throws(ObjectStoreError) {
+    ) async throws(ExchangeError) {
         let begun = try await exchange(.put, try url(name, "?uploads="), .init("POST"), fields)
         guard begun.status == 200, let upload = begun.document.element("UploadId") else {
             throw begun.refusal
         }
         let id = "uploadId=" + upload.asQueryValue
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             var parts = ""
             for (index, start) in stride(from: 0, to: content.count, by: Self.partBytes).enumerated() {
                 let part = Array(content[start..<min(content.count, start + Self.partBytes)])
@@ -134,13 +133,13 @@ package final class ObjectStore: Sendable {
     }
 
     /// Deletes objects, also those that are not there.
-    package func delete(_ names: [String]) async throws(ObjectStoreError) {
+    package func delete(_ names: [String]) async throws(ExchangeError) {
         for start in stride(from: 0, to: names.count, by: Self.mostAtOnce) {
             try await deleteAtOnce(names[start..<min(names.count, start + Self.mostAtOnce)])
         }
     }
 
-    private func deleteAtOnce(_ names: ArraySlice<String>) async throws(ObjectStoreError) {
+    private func deleteAtOnce(_ names: ArraySlice<String>) async throws(ExchangeError) {
         if names.count == 1, let name = names.first {
             let answer = try await exchange(.delete, try url(name), .init("DELETE"), [])
             guard [200, 204, 404].contains(answer.status) else { throw answer.refusal }
@@ -166,7 +165,7 @@ package final class ObjectStore: Sendable {
     ///   - last: the name after which the list begins; nil for the first.
     package func list(
         _ start: String, after last: String? = nil
-    ) async throws(ObjectStoreError) -> (objects: [ListedObject], isCut: Bool) {
+    ) async throws(ExchangeError) -> (objects: [ListedObject], isCut: Bool) {
         var query = "?list-type=2&max-keys=\(Self.mostAtOnce)&prefix=" + (prefix + start).asQueryValue
         if let last { query += "&start-after=" + (prefix + last).asQueryValue }
         let answer = try await exchange(.list, try bucketURL(query), .init("GET"), [])
@@ -174,7 +173,7 @@ package final class ObjectStore: Sendable {
         let document = answer.document
         let objects = document.elements("Contents").compactMap { text -> ListedObject? in
             guard let name = text.element("Key"), name.hasPrefix(prefix),
-                let time = text.element("LastModified").flatMap(StoreClock.seconds(ofISO:))
+                let time = text.element("LastModified").flatMap({ AWSTime.seconds(of: $0) })
             else { return nil }
             return ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time)
         }
@@ -183,16 +182,16 @@ package final class ObjectStore: Sendable {
 
     // MARK: - Exchanges
 
-    private func url(_ name: String, _ query: String = "") throws(ObjectStoreError) -> SourceURL {
+    private func url(_ name: String, _ query: String = "") throws(ExchangeError) -> SourceURL {
         try parsed(bucket + name + query)
     }
 
     /// Of the bucket itself: the prefix is a matter of the query.
-    private func bucketURL(_ query: String) throws(ObjectStoreError) -> SourceURL {
+    private func bucketURL(_ query: String) throws(ExchangeError) -> SourceURL {
         try parsed(bucket.dropLast(prefix.count) + query)
     }
 
-    private func parsed(_ text: some StringProtocol) throws(ObjectStoreError) -> SourceURL {
+    private func parsed(_ text: some StringProtocol) throws(ExchangeError) -> SourceURL {
         do throws(SourceURLError) {
             return try SourceURL(parsing: String(text))
         } catch {
@@ -204,18 +203,18 @@ package final class ObjectStore: Sendable {
     private func exchange(
         _ operation: SharedStatistics.Operation?, _ url: SourceURL, _ command: OriginRequest.Command,
         _ fields: [HeaderField], limit: Int = maxDocument
-    ) async throws(ObjectStoreError) -> StoreAnswer {
+    ) async throws(ExchangeError) -> ExchangeAnswer {
         // The content's own hash: the store refuses what arrives altered, and nothing is sent unsigned.
         let hash = HeaderField(name: "x-amz-content-sha256", value: SHA256.hash(command.content).hexadecimal)
         var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
         request.command = command
-        let receiver = StoreAnswerReceiver(limit: limit, budget: limit > Self.maxDocument ? budget : nil)
+        let receiver = ExchangeAnswerReceiver(limit: limit, budget: limit > Self.maxDocument ? budget : nil)
         do throws(LoadError) {
             _ = try await loader.load(request, into: receiver)
         } catch {
             // What has begun to arrive in time, or is too long, says nothing of the store.
-            let slow: ObjectStoreError = receiver.answer == nil ? .timedOut : .tooSlow
-            let failure = Task.isCancelled ? slow : ObjectStoreError(error)
+            let slow: ExchangeError = receiver.answer == nil ? .timedOut : .tooSlow
+            let failure = Task.isCancelled ? slow : ExchangeError(error)
             if let operation { counters.count(operation, failure.outcome) }
             throw failure
         }
@@ -229,7 +228,7 @@ package final class ObjectStore: Sendable {
     }
 }
 
-extension ObjectStoreError {
+extension ExchangeError {
     init(_ error: LoadError) {
         switch error {
         case .timedOut, .queueTimedOut: self = .timedOut

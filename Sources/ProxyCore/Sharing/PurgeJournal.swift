@@ -17,7 +17,7 @@ package final class PurgeJournal: Sendable {
         /// When the journal was read to its end.
         var lastRead: ContinuousClock.Instant?
         /// The greatest time of a name that was read, in milliseconds.
-        var mark: Int64 = 0
+        var position: Int64 = 0
         /// Other nodes' purges that could not be done here yet.
         var undone: [SharedPurge] = []
         /// Purges of this node that the store does not have yet.
@@ -35,8 +35,10 @@ package final class PurgeJournal: Sendable {
     static let longestSilence = Duration.seconds(60)
     /// How far back the journal is read again each time, in milliseconds: a purge may be written later than its name says.
     static let overlap: Int64 = 120_000
-    /// Most purges that wait for the store to be reachable.
+    /// Most purges that wait for the store to be reachable; of more, the answers say that no other node will learn of them.
     static let maxUnwritten = 4_096
+    /// Most purges that wait to be done here; of more, everything is purged in their place.
+    static let maxUndone = 4_096
 
     init(
         store: ObjectStore, configuration: SharedConfiguration,
@@ -62,8 +64,8 @@ package final class PurgeJournal: Sendable {
     var count: Int { state.withLock { $0.times.count } }
 
     /// The time, in milliseconds, up to which all purges have been done here: where the next start begins.
-    package var mark: Int64 {
-        state.withLock { state in min(state.mark, state.undone.map(\.milliseconds).min() ?? .max) }
+    package var position: Int64 {
+        state.withLock { state in min(state.position, state.undone.map(\.milliseconds).min() ?? .max) }
     }
 
     // MARK: - Writing
@@ -80,14 +82,17 @@ package final class PurgeJournal: Sendable {
     }
 
     /// Writes a purge for the other nodes; where that fails it is written with a later reading.
-    package func write(_ purge: SharedPurge) async throws(ObjectStoreError) {
-        do throws(ObjectStoreError) {
+    package func write(_ purge: SharedPurge) async throws(ExchangeError) {
+        do throws(ExchangeError) {
             try await store.put(purge.name, [])
         } catch {
-            state.withLock { state in
-                if state.unwritten.count < Self.maxUnwritten { state.unwritten.append(purge) }
+            let waits = state.withLock { state in
+                guard state.unwritten.count < Self.maxUnwritten else { return false }
+                state.unwritten.append(purge)
+                return true
             }
-            throw error
+            if waits { throw error }
+            throw .failed("\(error); and too many purges wait for it: this one is never written")
         }
     }
 
@@ -122,17 +127,17 @@ package final class PurgeJournal: Sendable {
     ///
     /// - Parameter start: the time from which on purges are new to this node, in milliseconds; those from before are noted
     ///   all the same.
-    package func read(from start: Int64) async throws(ObjectStoreError) -> [SharedPurge] {
+    package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
-        // Its clock decides where to begin.
+        // Its clock decides where to begin: an object that never exists, since only the `Date` of the answer matters.
         if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.
         let oldest = (store.clock.now - Int64(configuration.maxAge.seconds)) * 1_000
-        let mark = state.withLock { $0.mark }
+        let position = state.withLock { $0.position }
         var last: String? = SharedPurge(
-            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : mark - Self.overlap)
+            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap)
         ).name
         var listed: [(purge: SharedPurge, storedAt: Int64)] = []
         while true {
@@ -148,16 +153,21 @@ package final class PurgeJournal: Sendable {
         let horizon = store.clock.now * 1_000 - 2 * Self.overlap
         return state.withLock { state in
             state.lastRead = begun
-            state.seen = state.seen.filter { $0.value >= min(horizon, state.mark - 2 * Self.overlap) }
+            state.seen = state.seen.filter { $0.value >= min(horizon, state.position - 2 * Self.overlap) }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
         }
     }
 
     /// Stores a purge that could not be done here until the next reading.
+    ///
+    /// Too many become one purge of everything, at the earliest of their times: then more is purged, never less.
     func postpone(undone purge: SharedPurge) {
         state.withLock { state in
-            if state.undone.count < Self.maxUnwritten { state.undone.append(purge) }
+            state.undone.append(purge)
+            guard state.undone.count > Self.maxUndone else { return }
+            let earliest = state.undone.map(\.milliseconds).min() ?? purge.milliseconds
+            state.undone = [SharedPurge(.everything, node: purge.node, milliseconds: earliest)]
         }
     }
 
@@ -166,7 +176,7 @@ package final class PurgeJournal: Sendable {
         state.withLock { state in
             // A time far ahead would hide all that comes after it.
             let now = store.clock.now * 1_000
-            state.mark = max(state.mark, min(purge.milliseconds, now))
+            state.position = max(state.position, min(purge.milliseconds, now))
             state.times.note(purge.target, at: storedAt)
             guard purge.node != node, state.seen[purge.name] == nil else { return false }
             state.seen[purge.name] = purge.milliseconds
@@ -187,11 +197,11 @@ package final class PurgeJournal: Sendable {
 
     // MARK: - Deciding
 
-    /// Whether something of a picture may be used, as far as purges decide that.
+    /// Whether something of a picture is from before a purge that concerns it.
     ///
     /// - Parameter time: when it was fetched or made, by the store's clock.
-    func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
-        state.withLock { $0.times.admits(subject, tags: tags, madeAt: time) }
+    func isPurged(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
+        state.withLock { $0.times.isPurged(subject, tags: tags, madeAt: time) }
     }
 
     /// Whether a source was purged in the last minutes.

@@ -10,9 +10,7 @@ struct PurgeTimes: Sendable {
     /// Purged by key: a source, a picture, or a tag's hash.
     private var times: [CacheKey: Int64] = [:]
     /// In the order in which they were noted; a key that was noted again stands there twice, and the later place counts.
-    private var order: [(key: CacheKey, time: Int64)] = []
-    /// How many of `order` have been forgotten.
-    private var forgotten = 0
+    private var order = FIFO<(key: CacheKey, time: Int64)>()
     private var prefixes: [(text: String, time: Int64)] = []
     /// What was stored until then is purged.
     private(set) var floor = Int64.min
@@ -48,18 +46,12 @@ struct PurgeTimes: Sendable {
         while times.count > capacity { forgetOldest() }
         guard order.count > 3 * capacity else { return }
         // Mostly earlier places of keys that were noted again.
-        order = order[forgotten...].filter { times[$0.key] == $0.time }
-        forgotten = 0
+        let times = times
+        order.removeAll { times[$0.key] != $0.time }
     }
 
     private mutating func forgetOldest() {
-        let (key, time) = order[forgotten]
-        forgotten += 1
-        if forgotten > capacity {
-            order.removeFirst(forgotten)
-            forgotten = 0
-        }
-        guard times[key] == time else { return }
+        guard let (key, time) = order.popFirst(), times[key] == time else { return }
         times[key] = nil
         floor = max(floor, time)
     }
@@ -79,15 +71,15 @@ struct PurgeTimes: Sendable {
         return last
     }
 
-    /// Whether something of a picture may be used, as far as purges decide that.
+    /// Whether something of a picture is from before a purge that concerns it.
     ///
     /// - Parameters:
     ///   - tags: those under which it was stored, beside the request's.
     ///   - time: when it was fetched or made.
-    func admits(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
+    func isPurged(_ subject: SharedSubject, tags: [String], madeAt time: Int64) -> Bool {
         let last = last(
             source: subject.source, result: subject.result, url: subject.url, tags: subject.tags + tags)
-        return last == .min || time > last + Self.margin
+        return last != .min && time <= last + Self.margin
     }
 
     /// A picture counts as from before a purge within this time: the store's clock shows whole seconds. Seconds.

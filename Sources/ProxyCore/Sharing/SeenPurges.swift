@@ -9,7 +9,7 @@ import Synchronization
 package final class SeenPurges: Sendable {
     private struct State {
         var names: Set<String> = []
-        var order: [String] = []
+        var order = FIFO<String>()
         var times = PurgeTimes(capacity: SeenPurges.capacity)
     }
 
@@ -27,15 +27,17 @@ package final class SeenPurges: Sendable {
         return state.withLock { state in
             guard state.names.insert(purge.name).inserted else { return .known }
             state.order.append(purge.name)
-            if state.order.count > Self.capacity { state.names.remove(state.order.removeFirst()) }
+            if state.order.count > Self.capacity, let oldest = state.order.popFirst() {
+                state.names.remove(oldest)
+            }
             state.times.note(purge.target, at: now)
             return .new
         }
     }
 
-    /// Whether no purge since forbids what was fetched so many seconds ago.
-    package func admits(_ subject: SharedSubject, fetchedBefore age: Int64) -> Bool {
+    /// Whether a picture that was fetched so many seconds ago is from before a purge that concerns it.
+    package func isPurged(_ subject: SharedSubject, ofAge age: Int64) -> Bool {
         let time = clock() - age
-        return state.withLock { $0.times.admits(subject, tags: [], madeAt: time) }
+        return state.withLock { $0.times.isPurged(subject, tags: [], madeAt: time) }
     }
 }

@@ -46,7 +46,10 @@ package struct SharedConfiguration: SettingGroup {
         Setting("tls", \.tls, isSecret: true, "How the store's certificate is verified, as in `origins`.")
         Setting(
             "timeout", \.timeout, in: .milliseconds(10)...(.seconds(10)),
-            "The longest time that a look-up in the store delays a miss; beyond it the tier has nothing.")
+            """
+            The longest time that one look-up in the store delays a miss, which makes two at most; beyond it the tier has
+            nothing.
+            """)
         Setting(
             "minUses", \.minUses, in: 1...1_000,
             """

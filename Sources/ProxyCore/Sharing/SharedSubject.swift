@@ -17,7 +17,7 @@ package struct SharedSubject: Sendable, Hashable {
     /// Combines the members.
     package init(
         source: CacheKey, sourceText: String, url: String, result: CacheKey, resultText: String,
-        tags: [String] = []
+        tags: [String]
     ) {
         (self.source, self.sourceText, self.url) = (source, sourceText, url)
         (self.result, self.resultText, self.tags) = (result, resultText, tags)

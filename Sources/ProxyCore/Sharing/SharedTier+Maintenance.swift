@@ -13,7 +13,7 @@ extension SharedTier {
     ///   - didRead: called after each reading with the place to begin at the next start.
     package func maintain(
         from start: Int64, apply: @escaping @Sendable (SharedPurge) async -> Bool,
-        didRead: @escaping @Sendable (Result<Int64, ObjectStoreError>) async -> Void
+        didRead: @escaping @Sendable (Result<Int64, ExchangeError>) async -> Void
     ) async {
         var start = start
         while !Task.isCancelled {
@@ -50,13 +50,13 @@ extension SharedTier {
     ///   - apply: does a purge; false where it could not, and is to be called again with the next reading.
     package func readJournal(
         from start: Int64, apply: @Sendable (SharedPurge) async -> Bool
-    ) async -> Result<Int64, ObjectStoreError> {
-        do throws(ObjectStoreError) {
+    ) async -> Result<Int64, ExchangeError> {
+        do throws(ExchangeError) {
             for purge in try await journal.read(from: start) {
-                if case .source(let source) = purge.target { records.forget(source) }
+                if case .source(let source) = purge.target { sentRecords.forget(source) }
                 if await !apply(purge) { journal.postpone(undone: purge) }
             }
-            return .success(journal.mark)
+            return .success(journal.position)
         } catch {
             return .failure(error)
         }
@@ -64,7 +64,7 @@ extension SharedTier {
 
     /// Deletes the objects of one part of the bucket that are past `shared.maxAge`, unless a node did so within
     /// `shared.sweepInterval`; returns how many.
-    package func sweep(_ part: UInt8) async throws(ObjectStoreError) -> Int {
+    package func sweep(_ part: UInt8) async throws(ExchangeError) -> Int {
         let mark = ObjectName.sweepMark(part)
         if let last = try await store.get(mark, atMost: 1_024),
             last.age < Int64(configuration.sweepInterval.seconds)
@@ -81,7 +81,7 @@ extension SharedTier {
         return count
     }
 
-    private func delete(_ start: String, storedBefore oldest: Int64) async throws(ObjectStoreError) -> Int {
+    private func delete(_ start: String, storedBefore oldest: Int64) async throws(ExchangeError) -> Int {
         var last: String?
         var count = 0
         while true {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bodies
-import Cache
+package import Cache
 import Freshness
 package import Primitives
 
@@ -14,21 +14,24 @@ package struct SharedPurgeOutcome: Sendable, Hashable {
 }
 
 extension SharedTier {
-    /// Ends a purge that `journal.begin` began, after the tiers of this node: writes it for all nodes, and deletes what it can.
+    /// Begins a purge before the tiers of this node do it: from now on nothing of the store from before it is used here.
+    package func begin(_ target: PurgeTarget) -> SharedPurge { journal.begin(target) }
+
+    /// Ends a purge after the tiers of this node have done it: writes it for all nodes, and deletes what it can.
     ///
     /// What is not deleted is not used either: it is from before the purge.
     package func end(_ purge: SharedPurge, tagged sources: Set<CacheKey> = []) async -> SharedPurgeOutcome {
         var outcome = SharedPurgeOutcome()
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             try await journal.write(purge)
         } catch {
             outcome.problem = "other nodes do not learn of it yet: \(error)"
         }
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             switch purge.target {
             case .source(let source): outcome.deleted = try await delete([source])
             case .tag: outcome.deleted = try await delete(sources)
-            case .everything: records.forgetAll()
+            case .everything: sentRecords.forgetAll()
             case .key, .prefix: break
             }
         } catch {
@@ -39,10 +42,10 @@ extension SharedTier {
     }
 
     /// Deletes the objects of sources; returns how many.
-    private func delete(_ sources: Set<CacheKey>) async throws(ObjectStoreError) -> Int {
+    private func delete(_ sources: Set<CacheKey>) async throws(ExchangeError) -> Int {
         var count = 0
         for source in sources {
-            records.forget(source)
+            sentRecords.forget(source)
             let name = ObjectName.record(of: source)
             var names = [name]
             let found = try await store.get(name, atMost: PortableRecord.maxBytes)

@@ -14,32 +14,34 @@ extension SharedTier {
     ///   - upload: how it is read when its turn comes.
     ///   - isOriginal: whether it is the source's original.
     ///   - cost: milliseconds of work that it took; nil for a use of what was there.
-    package func offer(_ upload: SharedUpload, isOriginal: Bool = false, cost: Int? = nil) {
+    package func offer(_ upload: SharedUpload, isOriginal: Bool, cost: Int?) {
         guard !isOriginal || configuration.originals else { return }
         let key = isOriginal ? upload.subject.source : upload.subject.result
         let subject = upload.subject
         let isWorthIt = uploads.isWorthIt(key, cost: cost) { time in
             store.clock.now - time < Int64(configuration.maxAge.seconds)
-                && journal.admits(subject, tags: [], madeAt: time)
+                && !journal.isPurged(subject, tags: [], madeAt: time)
         }
         guard isWorthIt else { return }
-        append(upload, as: key)
+        var waiting = upload
+        waiting.key = key
+        append(waiting)
     }
 
     /// Offers a record that the origin has confirmed, or changed, of a source that the tier has.
     package func offerRecord(_ upload: SharedUpload) {
         guard uploads.isShared(upload.subject.source) else { return }
-        append(upload, as: CacheKey(high: upload.subject.source.low, low: upload.subject.source.high))
+        var waiting = upload
+        // A key of its own: a record must not replace the source's original, which waits under the source's key.
+        waiting.key = CacheKey(high: upload.subject.source.low, low: upload.subject.source.high)
+        append(waiting)
     }
 
     /// Notes that the tier has a picture or a source, which so is not uploaded again.
-    package func noteFound(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
+    package func noteShared(_ key: CacheKey) { uploads.noteShared(key, at: store.clock.now) }
 
-    private func append(_ upload: SharedUpload, as key: CacheKey) {
-        var upload = upload
-        upload.key = key
-        guard uploads.append(upload, as: key), let first = uploads.begin(atMost: configuration.maxWrites)
-        else {
+    private func append(_ upload: SharedUpload) {
+        guard uploads.append(upload), let first = uploads.begin(atMost: configuration.maxWrites) else {
             return
         }
         Task {
@@ -58,7 +60,7 @@ extension SharedTier {
             !content.record.directives.contains(.inReadOnlyFolder)
         else { return }
         var names: [String] = []
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             // The picture first: others find it as soon as they find the record.
             if let entry = content.entry, let name = try await put(entry, of: upload.subject) {
                 names.append(name)
@@ -73,14 +75,14 @@ extension SharedTier {
         }
         // Purged meanwhile, and maybe after the purge had deleted everything.
         if !upload.token.isValid {
-            records.forget(upload.subject.source)
+            sentRecords.forget(upload.subject.source)
             // Lost: a failure to delete; nothing from before the purge is used.
             try? await store.delete(names)
         }
     }
 
     /// Has an upload wait once more. As long as the store is left alone it waits, in a queue that is bounded.
-    private func retry(_ upload: SharedUpload, after error: ObjectStoreError) async {
+    private func retry(_ upload: SharedUpload, after error: ExchangeError) async {
         var again = upload
         if error == .breakerOpen {
             // Lost: that the task was cancelled; then it is tried at once.
@@ -89,14 +91,14 @@ extension SharedTier {
             guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }
             again.failures += 1
         }
-        _ = uploads.append(again, as: again.key)
+        _ = uploads.append(again)
     }
 
     private static let mostRetries = 2
 
     private func put(
         _ entry: PortableEntry, of subject: SharedSubject
-    ) async throws(ObjectStoreError) -> String? {
+    ) async throws(ExchangeError) -> String? {
         let description = entry.description
         guard description.stage != .cheapest, description.kind != .intermediate, let bytes = entry.encoded()
         else { return nil }
@@ -111,25 +113,24 @@ extension SharedTier {
         }
         defer { store.uploadBudget.release(2 * bytes.count) }
         let age = now.seconds - description.storedAt
-        try await withBreaker(.put) { () async throws(ObjectStoreError) in
+        try await withBreaker(.put) { () async throws(ExchangeError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
-        noteFound(isOriginal ? subject.source : subject.result)
+        noteShared(isOriginal ? subject.source : subject.result)
         return name
     }
 
     /// False where the store has the record already.
-    private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ObjectStoreError) -> Bool
-    {
+    private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ExchangeError) -> Bool {
         let (portable, age) = record.forOthers(at: now)
-        guard !records.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
-        try await withBreaker(.put) { () async throws(ObjectStoreError) in
+        guard !sentRecords.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
+        try await withBreaker(.put) { () async throws(ExchangeError) in
             try await store.put(
                 ObjectName.record(of: record.key), bytes,
                 metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
-        records.note(record)
-        noteFound(subject.source)
+        sentRecords.note(record)
+        noteShared(subject.source)
         return true
     }
 }

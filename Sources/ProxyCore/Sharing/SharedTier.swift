@@ -20,7 +20,7 @@ package final class SharedTier: Sendable {
     package let configuration: SharedConfiguration
     let counters: SharedCounters
     let uploads: UploadQueue
-    let records = SentRecords()
+    let sentRecords = SentRecords()
     private let breaker = Mutex(StoreBreaker())
     private let reads = Atomic(0)
     private let maxBytes: Int
@@ -83,8 +83,8 @@ package final class SharedTier: Sendable {
 
     // MARK: - Looking up
 
-    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture
-    /// itself if that was made from the content of the record.
+    /// What the tier has of a picture: the record of its source, and, requested at the same time, the picture itself, whatever
+    /// content it was made from: the caller compares that with what it knows of the source in the end.
     ///
     /// Nil for what it has not, can't say in time, or what was purged.
     package func lookUp(
@@ -92,37 +92,28 @@ package final class SharedTier: Sendable {
     ) async -> (record: SourceRecord?, result: PortableEntry?) {
         async let record = record(of: subject)
         async let result = withResult ? self.result(of: subject, madeFrom: nil) : nil
-        guard let known = await record else {
-            _ = await result
-            return (nil, nil)
-        }
-        let entry = await result
-        return (known, entry?.description.sourceHash == known.contentHash ? entry : nil)
+        return await (record, result)
     }
 
     /// The record of a picture's source, its times translated to this machine's clock; nil if there is none to be used.
     package func record(of subject: SharedSubject) async -> SourceRecord? {
-        let record = await usableRecord(of: subject)
-        // The next record is uploaded, even if it equals the last one sent.
-        if record == nil { records.forget(subject.source) }
-        return record
-    }
-
-    private func usableRecord(of subject: SharedSubject) async -> SourceRecord? {
-        await get(
+        let record = await get(
             ObjectName.record(of: subject.source), atMost: PortableRecord.maxBytes,
             replacedBy: [subject.source, subject.result]
         ) {
             object -> SourceRecord? in
             guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
                 found.keyText == subject.sourceText, !found.directives.forbidStoring,
-                admits(object, subject)
+                isCurrent(object, subject)
             else { return nil }
             var record = found
             // The time in the store by its own clock, and what had passed before by that of the node that stored it.
             record.responseTime = now - .seconds(Int(object.age + object.ageWhenStored))
             return record
         }
+        // The next record is uploaded, even if it equals the last one sent.
+        if record == nil { sentRecords.forget(subject.source) }
+        return record
     }
 
     /// A picture that was made from some content.
@@ -137,7 +128,7 @@ package final class SharedTier: Sendable {
                 entry.description.key == subject.result, entry.description.keyText == subject.resultText,
                 entry.description.sourceKey == subject.source,
                 hash == nil || entry.description.sourceHash == hash,
-                entry.description.stage != .cheapest, admits(object, subject)
+                entry.description.stage != .cheapest, isCurrent(object, subject)
             else { return nil }
             return entry
         }
@@ -158,15 +149,15 @@ package final class SharedTier: Sendable {
         }
     }
 
-    /// Whether no purge since forbids what another node fetched so many seconds ago.
-    package func admits(_ subject: SharedSubject, fetchedBefore age: Int64) -> Bool {
-        journal.admits(subject, tags: [], madeAt: store.clock.now - age)
+    /// Whether a picture that another node fetched so many seconds ago is from before a purge that concerns it.
+    package func isPurged(_ subject: SharedSubject, ofAge age: Int64) -> Bool {
+        journal.isPurged(subject, tags: [], madeAt: store.clock.now - age)
     }
 
     /// Whether an object is neither too old nor from before a purge.
-    private func admits(_ object: StoredObject, _ subject: SharedSubject) -> Bool {
+    private func isCurrent(_ object: StoredObject, _ subject: SharedSubject) -> Bool {
         object.age <= Int64(configuration.maxAge.seconds)
-            && journal.admits(subject, tags: object.tags, madeAt: object.storedAt - object.ageWhenStored)
+            && !journal.isPurged(subject, tags: object.tags, madeAt: object.storedAt - object.ageWhenStored)
     }
 
     /// Gets an object and reads it, within `shared.timeout`.
@@ -182,11 +173,11 @@ package final class SharedTier: Sendable {
             return nil
         }
         let object: StoredObject?
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             object = try await withBreaker(.get) {
-                [store, configuration, timer] () async throws(ObjectStoreError) in
+                [store, configuration, timer] () async throws(ExchangeError) in
                 try await Deadline.run(within: configuration.timeout.duration, by: timer) {
-                    () async throws(ObjectStoreError) in try await store.get(name, atMost: limit)
+                    () async throws(ExchangeError) in try await store.get(name, atMost: limit)
                 }
             }
         } catch {
@@ -206,16 +197,16 @@ package final class SharedTier: Sendable {
     /// Runs an exchange unless the store is left alone.
     func withBreaker<Value: Sendable>(
         _ operation: SharedStatistics.Operation,
-        _ exchange: () async throws(ObjectStoreError) -> Value
-    ) async throws(ObjectStoreError) -> Value {
+        _ exchange: () async throws(ExchangeError) -> Value
+    ) async throws(ExchangeError) -> Value {
         let start = monotonic()
-        guard breaker.withLock({ $0.admit(at: start) }) else { throw .breakerOpen }
+        guard breaker.withLock({ $0.begin(at: start) }) else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
             let now = monotonic()
             breaker.withLock { $0.end(hasFailed, at: now) }
             observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))
         }
-        do throws(ObjectStoreError) {
+        do throws(ExchangeError) {
             let value = try await exchange()
             end(false)
             return value

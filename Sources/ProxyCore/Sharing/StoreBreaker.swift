@@ -18,7 +18,7 @@ struct StoreBreaker: Sendable {
     var isOpen: Bool { openUntil != nil }
 
     /// Whether an exchange may begin; each that may reports its end by `end`.
-    mutating func admit(at now: ContinuousClock.Instant) -> Bool {
+    mutating func begin(at now: ContinuousClock.Instant) -> Bool {
         guard let openUntil else { return true }
         guard now >= openUntil, !isProbing else { return false }
         isProbing = true

@@ -22,14 +22,9 @@ package final class StoreClock: Sendable {
     /// Whether the store has shown its clock.
     var isKnown: Bool { offset.withLock { $0 != nil } }
 
-    func note(_ answer: StoreAnswer) {
+    func note(_ answer: ExchangeAnswer) {
         guard let date = answer.field("date").flatMap({ HTTPDate($0, now: local()) }) else { return }
         let difference = date.seconds - local()
         offset.withLock { $0 = difference }
-    }
-
-    /// Seconds since 1970 of a time such as `2026-01-31T23:59:59.123Z`; nil if it is none.
-    static func seconds(ofISO text: String) -> Int64? {
-        AWSTime.seconds(of: text)
     }
 }

@@ -43,11 +43,9 @@ package struct SharedUpload: Sendable {
 
 /// Which pictures wait to be uploaded, and which are worth it. Bounded by bytes; safe from any thread.
 final class UploadQueue: Sendable {
-    fileprivate struct State {
+    private struct State {
         var waiting: [CacheKey: SharedUpload] = [:]
-        var order: [CacheKey] = []
-        /// How many of `order` have been taken.
-        var taken = 0
+        var order = FIFO<CacheKey>()
         var bytes = 0
         var dropped = 0
         var running = 0
@@ -124,8 +122,9 @@ final class UploadQueue: Sendable {
     }
 
     /// Has an upload wait; false where it finds no place. A later one of the same picture replaces an earlier one.
-    func append(_ upload: SharedUpload, as key: CacheKey) -> Bool {
-        state.withLock { state in
+    func append(_ upload: SharedUpload) -> Bool {
+        let key = upload.key
+        return state.withLock { state in
             if let known = state.waiting[key] {
                 state.bytes -= known.subject.byteCount
             } else {
@@ -144,7 +143,10 @@ final class UploadQueue: Sendable {
     /// Takes the next one to run; nil if none waits, or so many run.
     func begin(atMost limit: Int) -> SharedUpload? {
         state.withLock { state in
-            guard state.running < limit, let next = state.takeNext() else { return nil }
+            guard state.running < limit, let key = state.order.popFirst(),
+                let next = state.waiting.removeValue(forKey: key)
+            else { return nil }
+            state.bytes -= next.subject.byteCount
             state.running += 1
             return next
         }
@@ -152,19 +154,4 @@ final class UploadQueue: Sendable {
 
     /// Notes the end of one.
     func end() { state.withLock { $0.running -= 1 } }
-}
-
-extension UploadQueue.State {
-    fileprivate mutating func takeNext() -> SharedUpload? {
-        guard taken < order.count else { return nil }
-        let key = order[taken]
-        taken += 1
-        if taken == order.count || taken > 1_024 {
-            order.removeFirst(taken)
-            taken = 0
-        }
-        guard let upload = waiting.removeValue(forKey: key) else { return nil }
-        bytes -= upload.subject.byteCount
-        return upload
-    }
 }

@@ -75,6 +75,39 @@ struct SharedTierNodeTests {
         #expect(origin.count("/a.jpg") == 1)
     }
 
+    @Test("A picture that the store lacks is looked for once")
+    func missing() async throws {
+        try await store.put([1], as: ["missing/first"])
+        let (first, second) = (try await node("missing"), try await node("missing"))
+        _ = try await first.get(first.target("/a.jpg", small))
+        try await wait(for: 3, "put", at: first)
+
+        let other = try await second.get(second.target("/a.jpg", "transform=resize:30x&format=png"))
+        let lookUps = try await second.metric(
+            #"imageproxyd_shared_requests_total{operation="get",outcome="missing"}"#)
+
+        #expect(other.pngSize?.first == 30 && lookUps == 1)
+        #expect(origin.count("/a.jpg") == 1)
+    }
+
+    @Test("A home that refuses a picture is asked for it once")
+    func refusingHome() async throws {
+        try await store.put([1], as: ["refusing/first"])
+        let (first, home) = (try await node("refusing"), try FakeOrigin())
+        _ = try await first.get(first.target("/a.jpg", small))
+        try await wait(for: 3, "put", at: first)
+        home.route("/cluster/image", .status(503))
+        let peers = #""cluster": {"forward": true, "peers": ["127.0.0.1:\#(home.port)"], "#
+        let settings = settings("refusing", at: store.url, #", "timeout": "10s""#)
+            .replacing(#""cluster": {"#, with: peers)
+        let second = try await Proxy(settings: settings, origin: origin)
+
+        let other = try await second.get(second.target("/a.jpg", "transform=resize:30x&format=png"))
+
+        #expect(other.pngSize?.first == 30)
+        #expect(home.count("/cluster/image") == 1 && origin.count("/a.jpg") == 1)
+    }
+
     @Test("A stale picture that the store has is served, and refreshed behind it", .timeLimit(.minutes(20)))
     func stale() async throws {
         try await store.put([1], as: ["stale/first"])

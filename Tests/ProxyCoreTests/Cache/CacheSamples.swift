@@ -80,7 +80,7 @@ extension StoredBody {
 extension DiskCache {
     /// A look-up with what the kernel has in memory; nil if that is not enough.
     func findCached(_ name: String, kind: EntryKind = .result) -> DiskHit? {
-        try? find(key(name), kind, name, .cached())
+        try? find(key(name), kind, name, .copied, fromMemory: true)
     }
 }
 
@@ -88,4 +88,19 @@ extension DiskCache {
 func leaveAsKilled(_ folder: TemporaryDirectory) throws {
     let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
     try folder.write(Array(boot.utf8), to: "cache/lock")
+}
+
+extension DiskCache {
+    /// Has the writer do a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
+    @discardableResult
+    func sweep() async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) in
+            writer.flush(&batch)
+            (writer.sweep, writer.mustSweep) = ([], true)
+            writer.scan.retry()
+            let before = writer.storage.counters.all.evictions.values.reduce(0, +)
+            while writer.doHousekeepingInPauses() {}
+            return writer.storage.counters.all.evictions.values.reduce(-before, +)
+        }
+    }
 }

@@ -164,7 +164,7 @@ struct DiskCacheDamageTests {
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally[.result].entries == 301)
+        #expect(second.writer.needsScan && second.statistics.tally[.result].entries == 301)
         #expect(folder.files.contains("cache/index.sqlite.broken"))
         #expect(try await second.removeAll(ofSource: key("s")) == 300)
         await second.close()
@@ -214,7 +214,7 @@ struct DiskCacheDamageTests {
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 1)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 1)
         #expect(second.mayLackLinks)
         await second.close()
     }
@@ -248,7 +248,7 @@ struct DiskCacheDamageTests {
         let second = try open()
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         #expect(folder.entryFiles.count == 2 && folder.entryFiles.contains(file))
         #expect(try await lookUp(second) == body)
         await second.close()
@@ -268,12 +268,12 @@ struct DiskCacheDamageTests {
 
         let second = try open()
         #expect(await second.isLoaded())
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         await second.close()
 
         let third = try open()
         #expect(await third.isLoaded())
-        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        #expect(!third.writer.needsScan && third.statistics.tally.entries == 2)
         await third.close()
     }
 
@@ -286,8 +286,8 @@ struct DiskCacheDamageTests {
         let second = try open()
         #expect(await second.isLoaded())
 
-        #expect(second.statistics.wasScanned)
-        #expect(second.parts.index.knowsAllFiles)
+        #expect(second.writer.needsScan)
+        #expect(second.storage.index.knowsAllFiles)
         await second.close()
     }
 
@@ -301,13 +301,13 @@ struct DiskCacheDamageTests {
 
         let second = try open()
         #expect(await second.isLoaded())
-        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(second.writer.needsScan && second.statistics.tally.entries == 2)
         #expect(folder.entryFiles.contains(file))
         await second.close()
 
         let third = try open()
         #expect(await third.isLoaded())
-        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        #expect(!third.writer.needsScan && third.statistics.tally.entries == 2)
         await third.close()
     }
 
@@ -363,8 +363,10 @@ struct DiskCacheDamageTests {
             #expect(posix_fadvise(file.raw, 8_192, 8_192, CInt(POSIX_FADV_DONTNEED)) == 0)
         } while try Self.isInMemory(file, at: 8_192)
 
-        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
-        let hit = try await disk.findOnReader(key("a"), .result, "a", .blocking)
+        #expect(throws: DiskCacheError.wouldBlock) {
+            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+        }
+        let hit = try await disk.findBlocking(key("a"), .result, "a", .copied)
 
         #expect(try hit?.body.readAll() == body)
         #expect(disk.statistics.corrupt == 0)

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Cache
+@testable import Primitives
 
 /// What is removed or damaged while the tier is in use.
 @Suite("Disk tier: recovery")
@@ -224,6 +225,39 @@ struct DiskCacheRecoveryTests {
         #expect(disk.statistics.tally.entries == 400)
         try await store("new", in: disk)
         #expect(try await disk.removeAll(ofSource: key("source")) == 401)
+        await disk.close()
+    }
+
+    @Test("Where a folder could not be scanned before the index was read, every entry may be there")
+    func scannedInPart() async throws {
+        let storage = try DiskStorage(
+            directory: folder.path + "/cache", configuration: DiskCacheConfiguration(),
+            lockTimeout: .seconds(0), recordShare: MemoryShare(bytes: 1 << 20), clock: { 1_000_000 },
+            report: { _ in })
+        let writer = DiskWriter(storage: storage, pause: { _ in })
+        try await writer.perform { (writer, _) throws(DiskCacheError) in
+            try writer.finishScan()
+            _ = writer.scan.fail(with: .system(call: "openat", code: EACCES))
+        }
+
+        writer.start()
+        await writer.ping()
+
+        #expect(!storage.entries.isComplete)
+        await writer.close()
+    }
+
+    @Test("Each read of the index that fails is counted")
+    func countsReads() async throws {
+        // Without a sweep on a busy machine, which would find the index closed and make another.
+        let disk = try openDisk(folder, SteppedClock())
+        #expect(await disk.isLoaded())
+        disk.storage.index.close()
+
+        await #expect(throws: DiskCacheError.closed) { try await disk.list(ofSource: key("a"), limit: 1) }
+        await #expect(throws: DiskCacheError.closed) { try await disk.links(ofTag: "a") }
+
+        #expect(disk.statistics.readErrors == 2)
         await disk.close()
     }
 }

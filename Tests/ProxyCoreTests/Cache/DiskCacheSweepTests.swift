@@ -259,6 +259,28 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
+    @Test("The access times of a sweep that was cut off are written by the next one")
+    func cutOff() async throws {
+        let disk = try open()
+        for name in ["first", "second"] { try await store(disk, name) }
+        let (first, second) = (
+            EntryID(kind: .result, key: key("first")), EntryID(kind: .result, key: key("second"))
+        )
+        clock.advance(by: day)
+        let time = clock.time
+
+        try await disk.writer.perform { (writer, _) throws(DiskCacheError) in
+            // What a sweep leaves that ends before it has written all.
+            writer.accessed = [(first, time)]
+        }
+        disk.recordAccess(second.key, kind: .result)
+        try await disk.sweep()
+
+        let rows = try await disk.list(ofSource: key("source"), limit: 10)
+        #expect(rows.map(\.accessedAt) == [time, time])
+        await disk.close()
+    }
+
     @Test("A report of sweeps contains the last one as directly as the first")
     func observer() async throws {
         let disk = try open()
@@ -269,7 +291,7 @@ struct DiskCacheSweepTests {
             depths.update { $0.append(address) }
         }
 
-        for _ in 0..<1_000 { disk.parts.observers.withLock(\.swept)([]) }
+        for _ in 0..<1_000 { disk.storage.observers.withLock(\.swept)([]) }
 
         let (first, last) = (try #require(depths.value.first), try #require(depths.value.last))
         #expect(depths.value.count == 1_000 && abs(first - last) < 4_096)
@@ -339,7 +361,7 @@ struct DiskCacheSweepTests {
 
         try await disk.sweep()
 
-        #expect(try disk.parts.index.usedBytes() <= 2 << 20)
+        #expect(try disk.storage.index.usedBytes() <= 2 << 20)
         #expect(disk.statistics.tally.records > 50)
         #expect(diskUsage <= 8 << 20)
         await disk.close()

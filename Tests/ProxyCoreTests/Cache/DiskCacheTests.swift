@@ -132,7 +132,7 @@ struct DiskCacheTests {
 
         #expect(await second.isLoaded())
         #expect(second.statistics.tally == before && before[.result].entries == 300 && before.records == 1)
-        #expect(!second.statistics.wasScanned)
+        #expect(!second.writer.needsScan)
         let hit = try #require(try await second.lookUp(key("42"), kind: .result, keyText: "42"))
         #expect(try hit.body.readAll() == bytes(142, seed: 42))
         #expect(await second.sourceRecord(for: key("source")) == record())
@@ -146,7 +146,7 @@ struct DiskCacheTests {
         try await disk.store(describe("a", body: body), body: body)
 
         do {
-            let hit = try #require(try disk.find(key("a"), .result, "a", .cached()))
+            let hit = try #require(try disk.find(key("a"), .result, "a", .copied, fromMemory: true))
             #expect(try hit.body.readAll() == body)
         } catch DiskCacheError.wouldBlock {
             // A file system that cannot answer from memory alone reports that for every entry.
@@ -161,7 +161,9 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        #expect(throws: DiskCacheError.wouldBlock) { try disk.find(key("a"), .result, "a", .cached()) }
+        #expect(throws: DiskCacheError.wouldBlock) {
+            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+        }
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         await disk.close()
     }
@@ -225,7 +227,7 @@ struct DiskCacheTests {
         try await disk.save(record(lifetime: 1))
         try await disk.save(record(lifetime: 2))
 
-        #expect(disk.parts.records.record(for: key("source")) == nil)
+        #expect(disk.storage.records.record(for: key("source")) == nil)
         #expect(await disk.sourceRecord(for: key("source"))?.freshnessLifetime == 2)
         #expect(disk.statistics.tally.records == 1)
         try await disk.removeAll(ofSource: key("source"))
@@ -238,13 +240,13 @@ struct DiskCacheTests {
     func cachesRecords() async throws {
         let first = try open()
         try await first.save(record())
-        #expect(first.parts.records.record(for: key("source")) == record())
+        #expect(first.storage.records.record(for: key("source")) == record())
         await first.close()
 
         let second = try open()
-        #expect(second.parts.records.record(for: key("source")) == nil)
+        #expect(second.storage.records.record(for: key("source")) == nil)
         #expect(await second.sourceRecord(for: key("source")) == record())
-        #expect(second.parts.records.record(for: key("source")) == record())
+        #expect(second.storage.records.record(for: key("source")) == record())
         await second.close()
     }
 

@@ -29,9 +29,9 @@ struct DiskHealthTests {
         #expect(health.failed(with: error, at: 10) == .failing(error))
         #expect(health.failed(with: .index("attempt to write a readonly database"), at: 10) == nil)
         #expect(health.failed(with: .full, at: 11) == .full)
-        #expect(!health.mustRecover)
+        #expect(!health.mustReopen)
         _ = health.failed(with: .brokenIndex("malformed"), at: 12)
-        #expect(health.mustRecover)
+        #expect(health.mustReopen)
     }
 
     @Test("A failure that is not the disk's is not reported")

@@ -111,7 +111,7 @@ struct DiskIndexDamageTests {
         let disk = try await open()
         let description = describe("source", kind: .original, body: body)
         try await disk.store(description, body: body)
-        try disk.parts.index.writer.change {
+        try disk.storage.index.writer.change {
             try $0.execute("UPDATE entry SET sourceLow = 0")
         }
 

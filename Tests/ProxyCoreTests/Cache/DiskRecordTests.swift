@@ -39,7 +39,7 @@ struct DiskRecordTests {
     /// The hit whose record is known from memory and its file; the same whether it may block or not.
     private func answer(_ disk: DiskCache, _ name: String = "a") async -> DiskHit? {
         let cached = disk.findCached(name)
-        let read = try? await disk.findOnReader(key(name), .result, name, .blocking)
+        let read = try? await disk.findBlocking(key(name), .result, name, .copied)
         #expect(read?.record == cached?.record && read?.description == cached?.description)
         #expect(
             read?.checksum == cached?.checksum
@@ -55,14 +55,16 @@ struct DiskRecordTests {
 
         // Without openat2(2) the kernel does not report what is in memory.
         _ = try await LackingKernel.make(without: ["openat2"]) {
-            #expect(throws: DiskCacheError.wouldBlock) { try disk.find(ask, .result, "a", .cached()) }
+            #expect(throws: DiskCacheError.wouldBlock) {
+                try disk.find(ask, .result, "a", .copied, fromMemory: true)
+            }
         }
         let hits = disk.statistics.hits
-        let hit = try #require(try await disk.findOnReader(ask, .result, "a", .blocking))
+        let hit = try #require(try await disk.findBlocking(ask, .result, "a", .copied))
         #expect(try hit.body.readAll() == body && hit.record?.responseTime == WallTime(seconds: 1_000_000))
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
-        #expect(try await disk.findOnReader(ask, .result, "b", .blocking) == nil)
+        #expect(try await disk.findBlocking(ask, .result, "b", .copied) == nil)
         await disk.close()
     }
 
@@ -185,7 +187,7 @@ struct DiskRecordTests {
     func forgotten() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
-        #expect(try disk.parts.index.deleteOldestRecords(limit: 1) == 1)
+        #expect(try disk.storage.index.deleteOldestRecords(limit: 1) == 1)
         var later = record("source", content: "changed")
         later.responseTime = WallTime(seconds: later.responseTime.seconds + 10)
         try await disk.save(later)
@@ -220,7 +222,7 @@ struct DiskRecordTests {
         clock.advance(by: 1)
         try await disk.save(record("kept"))
 
-        #expect(try disk.parts.index.deleteOldestRecords(limit: 2) == 2)
+        #expect(try disk.storage.index.deleteOldestRecords(limit: 2) == 2)
 
         #expect(await answer(disk) == nil)
         #expect(await answer(disk, "b") == nil)

@@ -186,8 +186,8 @@ struct DiskSoonTests {
 
 @Suite("The jobs that wait for the disk tier's writer")
 struct WriteInboxTests {
-    private let deferred = WriteJob(work: { _, _ in 0 }, completion: nil, isDeferred: true)
-    private let immediate = WriteJob(work: { _, _ in 0 }, completion: nil)
+    private let deferred = WriteJob(isDeferred: true) { _, _ in }
+    private let immediate = WriteJob { _, _ in }
 
     @Test("Deferred jobs set one timer, and are taken when it fires")
     func alarm() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import Cache
@@ -88,4 +89,9 @@ struct EntrySetTests {
         #expect(accesses.take().map(\.time) == [3, 2, 1, 5, 4])
         #expect(accesses.take().isEmpty)
     }
+}
+
+extension EntrySet {
+    /// The memory that the sets take, in bytes: three quarters of their slots are their capacity, and a slot also takes a bit.
+    fileprivate var byteCount: Int { parts.reduce(0) { $0 + $1.set.withLock(\.capacity) * 4 / 3 * 33 / 8 } }
 }

@@ -167,7 +167,7 @@ struct IntermediateTests {
 
         let key = try fixture.request("/a.jpg", "transform=resize:100x&format=webp").resultKey
         #expect(try await tiers.purge(key: key, in: .all).disk == 1)
-        #expect(try await tiers.purge(tag: "b", found: { _ in }).counts.disk == 1)
+        #expect(try await tiers.purge(tag: "b", found: { _ in }).disk == 1)
         #expect(try await stored(fixture) == [.original, .result, .intermediate])
         let source = try fixture.request("/a.jpg").sourceKey
         #expect(try await tiers.purge(source: source, in: .all).disk == 3)

@@ -194,3 +194,18 @@ final class GatedRenderer: ImageRendering {
             plan, from: source, into: destination, at: offset, beside: beside, for: interest)
     }
 }
+
+extension DiskCache {
+    /// Has the writer do a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
+    @discardableResult
+    func sweep() async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) in
+            writer.flush(&batch)
+            (writer.sweep, writer.mustSweep) = ([], true)
+            writer.scan.retry()
+            let before = writer.storage.counters.all.evictions.values.reduce(0, +)
+            while writer.doHousekeepingInPauses() {}
+            return writer.storage.counters.all.evictions.values.reduce(-before, +)
+        }
+    }
+}

@@ -86,7 +86,7 @@ struct PurgeWindowTests {
 
         #expect(tiers.memory.statistics.entries == 0 && tiers.openFiles.statistics.entries == 0)
         #expect(tiers.disk.statistics.tally.entries == 0)
-        #expect(tiers.disk.parts.records.record(for: request.sourceKey) == nil)
+        #expect(tiers.disk.storage.records.record(for: request.sourceKey) == nil)
     }
 }
 

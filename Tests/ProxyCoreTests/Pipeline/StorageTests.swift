@@ -218,7 +218,7 @@ struct StorageTests {
         let request = try fixture.request("/a.jpg", Self.resize)
         _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
         fixture.forgetMemory()
-        tiers.disk.parts.records.removeAll()
+        tiers.disk.storage.records.removeAll()
         // Until all records are known, the file's own is not believed.
         while !tiers.disk.statistics.isComplete { await Task.yield() }
 
@@ -226,7 +226,7 @@ struct StorageTests {
         let kept = try #require(tiers.peek(request.resultKey))
         #expect(kept.record.isPartial && kept.record.keyText == request.sourceKeyText)
 
-        let record = try #require(await tiers.content(of: SharedSubject(request))?.record)
+        let record = try #require(await tiers.content(of: SharedSubject(request), isOriginal: false)?.record)
         #expect(!record.isPartial && record.entityTag == "\"1\"" && record.keyText == request.sourceKeyText)
     }
 }

@@ -67,7 +67,7 @@ struct TagTests {
         let unknown = Observed<[TagLink]>([])
 
         _ = try await disk.removeAll(taggedWith: "spring") { found in
-            unknown.update { $0 = disk.parts.tags.unknown(of: found) }
+            unknown.update { $0 = disk.storage.tags.unknown(of: found) }
         }
         try await disk.link(links)
 

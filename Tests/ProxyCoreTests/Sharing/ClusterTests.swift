@@ -106,7 +106,7 @@ struct ClusterTests {
 
     private func homes(
         at home: FakeOrigin, timer: any Clock<Duration> = ContinuousClock(),
-        isAdmitted: @escaping @Sendable (SharedSubject, Int64) -> Bool = { _, _ in true }
+        isPurged: @escaping @Sendable (SharedSubject, Int64) -> Bool = { _, _ in false }
     ) throws -> ClusterHomes {
         let homes = ClusterHomes(
             try peers(["127.0.0.1:\(home.port)"], timer: timer), key: Self.key, own: [],
@@ -114,7 +114,7 @@ struct ClusterTests {
             maxBytes: 1 << 20,
             loader: try CurlLoader(
                 configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: 1 << 20),
-                addresses: .unrestricted), isAdmitted: isAdmitted)
+                addresses: .unrestricted), isPurged: isPurged)
         return homes
     }
 
@@ -131,7 +131,7 @@ struct ClusterTests {
         home.route("/cluster/image") { Self.signed(content, to: $0.target) }
 
         let found = await picture(try homes(at: home))
-        let purged = await picture(try homes(at: home, isAdmitted: { _, age in age != 7 }))
+        let purged = await picture(try homes(at: home, isPurged: { _, age in age == 7 }))
         home.route("/cluster/image", .body(content))
         let forged = await picture(try homes(at: home))
 
@@ -189,7 +189,7 @@ struct ClusterTests {
         let homes = ClusterHomes(
             try peers([]), key: Self.key, own: [], maxEntryBytes: 1, maxBytes: 1,
             loader: try CurlLoader(configuration: FetchConfiguration(), addresses: .unrestricted),
-            isAdmitted: { _, _ in true })
+            isPurged: { _, _ in false })
         let nodes = (1...10).map { ClusterPeer(scheme: "http", host: "10.0.0.\($0)", port: 8080) }
         let sources = (0..<3_000).map { CacheKey(canonicalText: "source http://o/\($0).jpg") }
         homes.adopt(nodes)

@@ -97,30 +97,30 @@ struct PurgeTimesTests {
     @Test("The breaker opens after failures in a row, and one exchange alone probes the store")
     func breaker() {
         var breaker = StoreBreaker()
-        func admits(_ time: ContinuousClock.Instant) -> Bool { breaker.admit(at: time) }
+        func begins(_ time: ContinuousClock.Instant) -> Bool { breaker.begin(at: time) }
         let start = ContinuousClock.now
         for _ in 1..<StoreBreaker.limit {
-            #expect(admits(start))
+            #expect(begins(start))
             breaker.end(true, at: start)
         }
         breaker.end(nil, at: start)
         #expect(!breaker.isOpen)
         breaker.end(true, at: start)
-        #expect(breaker.isOpen && !admits(start + .milliseconds(999)))
+        #expect(breaker.isOpen && !begins(start + .milliseconds(999)))
 
         var later = start + .seconds(1)
-        #expect(admits(later) && !admits(later))
+        #expect(begins(later) && !begins(later))
         breaker.end(true, at: later)
-        #expect(!admits(later + .milliseconds(1_999)) && admits(later + .seconds(2)))
+        #expect(!begins(later + .milliseconds(1_999)) && begins(later + .seconds(2)))
         breaker.end(nil, at: later + .seconds(2))
-        #expect(breaker.isOpen && admits(later + .seconds(2)), "who left says nothing")
+        #expect(breaker.isOpen && begins(later + .seconds(2)), "who left says nothing")
         later = later + .seconds(2)
         for _ in 0..<20 {
             breaker.end(true, at: later)
             later = later + .seconds(30)
-            #expect(admits(later), "no pause is longer")
+            #expect(begins(later), "no pause is longer")
         }
         breaker.end(false, at: later)
-        #expect(!breaker.isOpen && admits(later))
+        #expect(!breaker.isOpen && begins(later))
     }
 }

@@ -62,7 +62,7 @@ extension SharedTierTests {
         await fixture.share(fixture.record(), fixture.entry(.original))
         #expect(fixture.names.count == 3)
 
-        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
         #expect(await fixture.tier.record(of: Fixture.subject) == nil)
         let outcome = await fixture.tier.end(purge)
 
@@ -76,7 +76,7 @@ extension SharedTierTests {
         await fixture.read()
         fixture.break_(by: .status(503))
 
-        let purge = fixture.tier.journal.begin(.source(Fixture.subject.source))
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
         let outcome = await fixture.tier.end(purge)
         fixture.break_(by: nil)
         fixture.storeTime.advance(by: 500)
@@ -110,6 +110,25 @@ extension SharedTierTests {
 
         #expect(try first.get() == purge.milliseconds && second.get() == later.milliseconds)
         #expect(tried.value == [purge])
+    }
+
+    @Test("Of more purges than can wait to be done here, everything is purged in their place")
+    func tooManyUndone() async throws {
+        let fixture = try Fixture()
+        fixture.storeTime.advance(by: 50)
+        let later = SharedPurge(.tag("b"), node: "one", milliseconds: (Fixture.noon + 40) * 1_000)
+        fixture[later.name] = Fixture.Stored(content: [], storedAt: Fixture.noon + 40, metadata: [:])
+        await fixture.read()
+        let journal = fixture.tier.journal
+        let times = (0...Int64(PurgeJournal.maxUndone)).map { Fixture.noon * 1_000 + $0 }
+
+        for time in times {
+            journal.postpone(undone: SharedPurge(.tag("a"), node: "one", milliseconds: time))
+        }
+        let position = journal.position
+        let undone = try await journal.read(from: 0)
+
+        #expect(undone.map(\.target) == [.everything] && position == times[0])
     }
 
     @Test("A message about a purge is done once, and not where its time is far from the store's")
@@ -156,7 +175,7 @@ extension SharedTierTests {
                 return true
             }
         }
-        let own = fixture.tier.journal.begin(.everything)
+        let own = fixture.tier.begin(.everything)
         _ = await fixture.tier.end(own)
         _ = await fixture.tier.readJournal(from: 0) { purge in
             found.update { $0.append(purge) }

@@ -31,7 +31,9 @@ struct SharedTierTests {
                 ].sorted())
     }
 
-    @Test("A result is not used where the record is of other content")
+    @Test(
+        "A result comes with a record of other content, and without any, as what the caller may still confirm"
+    )
     func otherContent() async throws {
         let fixture = try Fixture()
         await fixture.read()
@@ -41,7 +43,10 @@ struct SharedTierTests {
         let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
 
         #expect(record?.contentHash == ContentHash(of: Array("changed".utf8)))
-        #expect(result == nil)
+        #expect(result?.description.sourceHash == ContentHash(of: Fixture.original))
+        fixture[ObjectName.record(of: Fixture.subject.source)] = nil
+        let alone = await fixture.tier.lookUp(Fixture.subject, withResult: true)
+        #expect(alone.record == nil && alone.result?.body == Fixture.picture)
     }
 
     @Test("An original is found by its content, whichever source it is of")
@@ -154,7 +159,8 @@ struct SharedTierTests {
         _ = await fixture.tier.lookUp(Fixture.subject, withResult: true)
         let token = PurgeLog().token(for: Fixture.subject.source)
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
-        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 0)
+        fixture.tier.offer(
+            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 0)
         await fixture.origin.wait { $0.completions["/pictures/" + name, default: 0] >= 3 }
 
         #expect(await fixture.tier.result(of: Fixture.subject, madeFrom: nil)?.body == Fixture.picture)
@@ -232,7 +238,8 @@ struct SharedTierTests {
 
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
         let token = PurgeLog().token(for: Fixture.subject.source)
-        fixture.tier.offer(SharedUpload(Fixture.subject, token: token) { content }, cost: 10_000)
+        fixture.tier.offer(
+            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 10_000)
         await fixture.timer.advance(by: .zero, when: 1)
         fixture.monotonic.advance(by: StoreBreaker.firstPause)
         await fixture.timer.advance(by: StoreBreaker.firstPause, when: 1)

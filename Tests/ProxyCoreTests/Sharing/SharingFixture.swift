@@ -82,7 +82,7 @@ final class SharingFixture: Sendable {
             configuration: fetch,
             addresses: .unrestricted)
         let place = try StorePlace(configuration, secrets: SecretReader(credentialsDirectory: nil))
-        guard let place else { throw ObjectStoreError.failed("no bucket") }
+        guard let place else { throw ExchangeError.failed("no bucket") }
         let seconds: @Sendable () -> Int64 = { [local] in local.time }
         let clock: @Sendable () -> WallTime = { [local] in local.now }
         let store = ObjectStore(
@@ -160,7 +160,7 @@ final class SharingFixture: Sendable {
 
     static let subject = SharedSubject(
         source: CacheKey(canonicalText: "source http://o/a.jpg"), sourceText: "source http://o/a.jpg",
-        url: "http://o/a.jpg", result: CacheKey(canonicalText: "result a"), resultText: "result a")
+        url: "http://o/a.jpg", result: CacheKey(canonicalText: "result a"), resultText: "result a", tags: [])
 
     static let original: [UInt8] = Array("the original's bytes".utf8)
     static let picture: [UInt8] = Array("the picture's bytes".utf8)

@@ -13,7 +13,7 @@ struct UploadQueueTests {
     private func upload(_ text: String, bytes: Int = 0) -> SharedUpload {
         let subject = SharedSubject(
             source: key(text), sourceText: "", url: "", result: key(text),
-            resultText: String(repeating: "x", count: bytes))
+            resultText: String(repeating: "x", count: bytes), tags: [])
         return SharedUpload(subject, token: PurgeLog().token(for: key(text))) { nil }
     }
 
@@ -42,9 +42,9 @@ struct UploadQueueTests {
     @Test("The queue is bounded by the bytes of its names, and counts what it drops")
     func bounded() throws {
         let queue = UploadQueue(maxBytes: 3 * (256 + 100), minUses: 1, minCost: 0)
-        for text in ["a", "b", "c"] { #expect(queue.append(upload(text, bytes: 100), as: key(text))) }
-        #expect(!queue.append(upload("d", bytes: 100), as: key("d")))
-        #expect(queue.append(upload("a", bytes: 90), as: key("a")), "the same picture again takes no place")
+        for text in ["a", "b", "c"] { #expect(queue.append(upload(text, bytes: 100))) }
+        #expect(!queue.append(upload("d", bytes: 100)))
+        #expect(queue.append(upload("a", bytes: 90)), "the same picture again takes no place")
         #expect(queue.dropped == 1 && queue.byteCount == 3 * 356 - 10)
 
         let first = try #require(queue.begin(atMost: 2))

@@ -2,22 +2,30 @@
 
 import Primitives
 
-/// What follows from the configured bounds.
-extension DiskCacheConfiguration {
+/// How much the disk tier may hold, and for how long: what a reload of the configuration changes.
+struct DiskBounds: Sendable {
     /// Most bytes of entries, the index and the folders.
-    var totalBytes: Int64 { Int64(maxBytes.bytes) }
+    let maxBytes: Int64
+    /// To which share of the bound, or on a full disk of what there is, the oldest entries are removed.
+    let lowWater: Double
+    /// Entries older than this are removed, in seconds.
+    let maxAge: Int64
+    /// Time between sweeps, in milliseconds; never 0.
+    let sweepInterval: Int
+    /// Most links of a tag to a result: one, 300 bytes in the index, for 4 KiB, and always 1,000. They take a 13th of all.
+    let maxTagLinks: Int
+
+    init(_ configuration: DiskCacheConfiguration) {
+        maxBytes = Int64(configuration.maxBytes.bytes)
+        lowWater = configuration.lowWater
+        maxAge = Int64(configuration.maxAge.seconds)
+        sweepInterval = max(1, configuration.sweepInterval.milliseconds)
+        maxTagLinks = min(configuration.limits.maxTagLinks, max(1_000, configuration.maxBytes.bytes / 4_096))
+    }
 
     /// The number of bytes at which a sweep for size ends.
-    var lowWaterBytes: Int64 { Int64(Double(maxBytes.bytes) * lowWater) }
+    var lowWaterBytes: Int64 { Int64(Double(maxBytes) * lowWater) }
 
-    /// Most bytes of the index, beyond which source records are removed: a quarter of all, and always a
-    /// mebibyte.
-    var indexBytes: Int64 { max(1 << 20, totalBytes / 4) }
-
-    /// Most links of a tag to a result: one, 300 bytes in the index, for 4 KiB, and always 1,000. They take a
-    /// 13th of all.
-    var tagLinks: Int { min(limits.maxTagLinks, max(1_000, maxBytes.bytes / 4_096)) }
-
-    /// Most bytes that the index's journal keeps between checkpoints: as configured, and at most a 16th of the tier.
-    var journalSize: Int { min(limits.maxJournal.bytes, max(256 << 10, maxBytes.bytes / 16)) }
+    /// Most bytes of the index, beyond which source records are removed: a quarter of all, and always a mebibyte.
+    var maxIndexBytes: Int64 { max(1 << 20, maxBytes / 4) }
 }

@@ -22,25 +22,14 @@ package struct DiskHit: Sendable {
     package internal(set) var isReadOnly = false
 }
 
-/// How a look-up reads, and what it returns.
-package struct DiskLookUpMode: Sendable {
-    /// Whether it reads only what the kernel has in memory, and throws `wouldBlock` for the rest.
-    var fromMemory = false
-    /// Whether a body stays in its open file, however short; else a short one is copied.
-    var asFile = false
-    /// Whether it looks in read-only folders, too.
-    var inReadOnlyFolders = false
-
-    /// On an event loop: what is in memory.
-    package static func cached(asFile: Bool = false) -> DiskLookUpMode {
-        DiskLookUpMode(fromMemory: true, asFile: asFile)
-    }
-    /// The same, on a thread that may wait for the disk.
-    package static let blocking = DiskLookUpMode()
-    /// Everything there is.
-    package static let whole = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
-    /// Of that, what is in memory.
-    static let wholeInMemory = DiskLookUpMode(fromMemory: true, asFile: true, inReadOnlyFolders: true)
+/// What a look-up returns.
+package enum DiskLookUpMode: Sendable {
+    /// The tier's own entry; a short body is copied.
+    case copied
+    /// The tier's own entry; its body stays in its open file, however short.
+    case inFile
+    /// The same, also from a read-only folder.
+    case inAnyFile
 }
 
 /// The one way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is
@@ -53,7 +42,7 @@ extension DiskCache {
     /// Hot path: whether the tier may contain the entry; "no" is certain, and costs no system call.
     package func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
-        return parts.entries.mayContain(id) || buffer.contains(id)
+        return storage.entries.mayContain(id) || buffer.contains(id)
             || readOnlyFolders.contains { $0.entries.mayContain(id) }
     }
 
@@ -65,10 +54,10 @@ extension DiskCache {
     ) async throws(DiskCacheError) -> DiskHit? {
         let hit: DiskHit?
         do throws(DiskCacheError) {
-            hit = try find(key, kind, keyText, .wholeInMemory)
+            hit = try find(key, kind, keyText, .inAnyFile, fromMemory: true)
         } catch {
             // The blocking read meets any other error again.
-            hit = try await findOnReader(key, kind, keyText, .whole)
+            hit = try await findBlocking(key, kind, keyText, .inAnyFile)
         }
         if let hit { countHit(hit) } else { countMiss(kind) }
         return hit
@@ -77,42 +66,45 @@ extension DiskCache {
     /// Hot path: looks an entry up with a handful of system calls; the caller counts the hit that it uses.
     ///
     /// The body is read once after each start to be checked; from memory only up to `limits.maxVerifyNow`.
+    /// - Parameter fromMemory: reads only what the kernel has in memory, and throws `wouldBlock` for the rest; for event loops.
     /// - Throws: `wouldBlock`, and what went wrong with the file system.
     package func find(
-        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode, fromMemory: Bool
     ) throws(DiskCacheError) -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         if var hit = buffer.hit(id, keyText) {
             hit.record = record(of: hit.description, orElse: hit.record)
             return hit
         }
-        if let hit = try find(id, keyText, in: nil, mode) { return hit }
-        guard mode.inReadOnlyFolders else { return nil }
+        if let hit = try find(id, keyText, in: nil, mode, fromMemory) { return hit }
+        guard mode == .inAnyFile else { return nil }
         for folder in readOnlyFolders {
-            if let hit = try find(id, keyText, in: folder, mode) { return hit }
+            if let hit = try find(id, keyText, in: folder, mode, fromMemory) { return hit }
         }
         return nil
     }
 
     /// The same on a thread that may wait for the disk; neither counted nor noted as a use.
-    package func findOnReader(
+    package func findBlocking(
         _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
     ) async throws(DiskCacheError) -> DiskHit? {
         guard mayContain(key, kind: kind) else { return nil }
-        return try await onReader { () throws(DiskCacheError) in try self.find(key, kind, keyText, mode) }
+        return try await onIOThread { () throws(DiskCacheError) in
+            try self.find(key, kind, keyText, mode, fromMemory: false)
+        }
     }
 
-    /// Runs a read, or a part of a store, on a reader's thread, and counts a failure.
-    func onReader<Value: Sendable>(
+    /// Runs a read, or what a store does before its turn on the writer's thread, on a thread of the I/O queue, and counts a failure.
+    func onIOThread<Value: Sendable>(
         isStore: Bool = false, _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
         do {
-            return try await readers.run(work)
+            return try await ioThreads.run(work)
         } catch {
             if isStore {
                 failed(with: error)
             } else if error != .overloaded {
-                parts.counters.update { $0.readErrors += 1 }
+                storage.counters.update { $0.readErrors += 1 }
             }
             throw error
         }
@@ -125,24 +117,25 @@ extension DiskCache {
     }
 
     /// Hot path: counts a hit that an open file answered.
-    package func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+    package func countHit(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: true) }
 
     /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+    package func countMiss(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: false) }
 
     // MARK: - On any thread
 
     /// - Parameter other: a read-only folder; nil for the tier's own.
     private func find(
-        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode
+        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode,
+        _ fromMemory: Bool
     ) throws(DiskCacheError) -> DiskHit? {
-        guard (other?.entries ?? parts.entries).mayContain(id) else { return nil }
-        let folder = other?.folder ?? parts.folder
-        guard let file = try folder.open(id, fromMemory: mode.fromMemory, countedBy: parts.bodies) else {
+        guard (other?.entries ?? storage.entries).mayContain(id) else { return nil }
+        let folder = other?.folder ?? storage.folder
+        guard let file = try folder.open(id, fromMemory: fromMemory, countedBy: storage.bodies) else {
             forgetMissing(id, in: other)
             return nil
         }
-        guard let (entry, body, identity) = try read(file, keyText, mode), entry.id == id else {
+        guard let (entry, body, identity) = try read(file, keyText, mode, fromMemory), entry.id == id else {
             try forgetDamaged(id, file, in: other)
             return nil
         }
@@ -152,29 +145,29 @@ extension DiskCache {
         hit.identity = identity
         hit.isReadOnly = other != nil
         if other == nil {
-            hit.record = record(of: entry.description, orElse: entry.record(of: parts.index.generation))
+            hit.record = record(of: entry.description, orElse: entry.record(of: storage.index.generation))
         }
         return hit
     }
 
     /// The entry of a file, its body checked; nil if any part of it is invalid.
     private func read(
-        _ file: OwnedDescriptor, _ keyText: String, _ mode: DiskLookUpMode
+        _ file: OwnedDescriptor, _ keyText: String, _ mode: DiskLookUpMode, _ fromMemory: Bool
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
         var beginning: [UInt8]?
-        if !mode.asFile {
+        if mode == .copied {
             // A file that is shorter needs no other call.
-            let bytes = try file.read(EntryFile.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
+            let bytes = try file.read(EntryFile.firstRead, at: 0, fromMemory: fromMemory, once: true)
             if bytes.count < EntryFile.firstRead { return copied(bytes, keyText) }
             beginning = bytes
         }
         let opened = try EntryFile(file)
-        if !mode.asFile, opened.identity.size < Self.copiedLength {
+        if mode == .copied, opened.identity.size < Self.copiedLength {
             let length = max(0, Int(opened.identity.size))
-            return copied(try file.read(length, at: 0, fromMemory: mode.fromMemory), keyText)
+            return copied(try file.read(length, at: 0, fromMemory: fromMemory), keyText)
         }
-        guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
-            try isSound(entry, opened, fromMemory: mode.fromMemory)
+        guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: fromMemory),
+            try isSound(entry, opened, fromMemory: fromMemory)
         else { return nil }
         let body = StoredBody.file(file, offset: entry.bodyOffset, length: entry.bodyLength)
         return (entry, body, opened.identity)
@@ -189,15 +182,15 @@ extension DiskCache {
     private func isSound(
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
     ) throws(DiskCacheError) -> Bool {
-        if parts.verified.contains(file.identity) {
+        if storage.verified.contains(file.identity) {
             if fromMemory { try file.expectInMemory(entry) }
             return true
         }
-        let limit = Int64(parts.configuration.limits.maxVerifyNow.bytes)
+        let limit = Int64(storage.configuration.limits.maxVerifyNow.bytes)
         guard !fromMemory || entry.bodyLength <= limit else { throw .wouldBlock }
         let checksum = try file.checksum(entry.bodyOffset..<entry.fileLength, fromMemory: fromMemory)
         guard checksum == entry.bodyChecksum else { return false }
-        parts.verified.insert(file.identity)
+        storage.verified.insert(file.identity)
         return true
     }
 
@@ -207,8 +200,8 @@ extension DiskCache {
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
     ) -> SourceRecord? {
         let record =
-            parts.records.record(for: entry.sourceKey)
-            ?? (parts.index.outdated.mayContain(entry.sourceKey) ? nil : own())
+            storage.records.record(for: entry.sourceKey)
+            ?? (storage.index.outdated.mayContain(entry.sourceKey) ? nil : own())
         return record?.contentHash == entry.sourceHash ? record : nil
     }
 
@@ -221,7 +214,7 @@ extension DiskCache {
             VerifiedFiles.Identity(of: file) != identity
         else { return true }
         // Lost: that it can't be read any more, which counts as altered.
-        let checksum = try? await readers.run { () throws(DiskCacheError) in
+        let checksum = try? await onIOThread { () throws(DiskCacheError) in
             try EntryFile(file).checksum(offset..<offset + length, fromMemory: false)
         }
         if let checksum, checksum == hit.checksum { return true }
@@ -235,7 +228,7 @@ extension DiskCache {
         _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
     ) throws(DiskCacheError) {
         if let other {
-            parts.counters.update { $0.corrupt += 1 }
+            storage.counters.update { $0.corrupt += 1 }
             other.entries.remove(id)
         } else {
             discard(id, try file.identity())
@@ -245,7 +238,7 @@ extension DiskCache {
     private func forgetMissing(_ id: EntryID, in other: ReadOnlyFolder?) {
         if let other {
             other.entries.remove(id)
-        } else if parts.entries.hasSeen(id) {
+        } else if storage.entries.hasSeen(id) {
             // An entry that is not known yet need not be removed.
             discard(id, nil)
         }
@@ -253,7 +246,7 @@ extension DiskCache {
 
     func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
         writer.enqueue { (writer, batch) throws(DiskCacheError) in
-            try writer.discard(id, identity, &batch) ? 1 : 0
+            try writer.discard(id, identity, &batch)
         }
     }
 }

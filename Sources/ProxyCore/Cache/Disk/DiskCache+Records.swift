@@ -6,21 +6,21 @@ package import Primitives
 
 extension DiskCache {
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordChanges: UInt64 { parts.records.changes }
+    package var recordRevision: UInt64 { storage.records.revision }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
-    package func recentRecord(for key: CacheKey) -> SourceRecord? { parts.records.record(for: key) }
+    package func recentRecord(for key: CacheKey) -> SourceRecord? { storage.records.record(for: key) }
 
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
-        if let record = parts.records.record(for: key) { return record }
-        guard !parts.isOff else { return nil }
-        let changes = parts.records.changes
+        if let record = storage.records.record(for: key) { return record }
+        guard !storage.isOff else { return nil }
+        let revision = storage.records.revision
         do {
-            let record = try await onReader { () throws(DiskCacheError) in
-                try self.parts.index.record(for: key)
+            let record = try await onIOThread { () throws(DiskCacheError) in
+                try self.storage.index.record(for: key)
             }
-            if let record { parts.records.keep(record, readAt: changes) }
+            if let record { storage.records.keep(record, readAt: revision) }
             return record
         } catch {
             if case .brokenIndex = error { failed(with: error) }
@@ -34,7 +34,7 @@ extension DiskCache {
     package func save(
         _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
-        guard parts.records.save(record, token) else { throw .purged }
+        guard storage.records.save(record, token) else { throw .purged }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
             try writer.save(record, token, &batch)
         }
@@ -67,65 +67,4 @@ extension DiskCache {
 
     /// A hundred years, in seconds.
     private static let century: Int64 = 100 * 365 * 86_400
-
-    // MARK: - Tags
-
-    /// Stores links of tags; when it returns, a purge finds them, also after a restart. One lock if they are
-    /// known.
-    ///
-    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago are removed
-    /// with their results, and their sources are revalidated: a result that a purge by its tag would no
-    /// longer find is not kept.
-    package func link(_ links: [TagLink]) async throws(DiskCacheError) {
-        let unknown = parts.tags.unknown(of: links)
-        guard !unknown.isEmpty else { return }
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.link(unknown, &batch)
-            return unknown.count
-        }
-    }
-
-    /// Removes all results under a tag, and the links themselves.
-    ///
-    /// - Parameters:
-    ///   - tag: the name that the results carry.
-    ///   - found: called on the writing thread with the links, some at a time, before their entries are
-    ///     removed: no commit under a token that is voided there comes after the removal.
-    /// - Returns: how many entries were removed.
-    package func removeAll(
-        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
-    ) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeTag(tag, found: found, &batch)
-        }
-    }
-
-    /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
-    package var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
-
-    /// All links of a tag, which stay.
-    package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
-        await flush()
-        guard !parts.isOff else { return parts.tags.links(of: tag) }
-        return try await readers.run { () throws(DiskCacheError) in
-            let limit = self.parts.configuration.limits.batchSize
-            var links: [TagLink] = []
-            while true {
-                let some = try self.parts.index.links(ofTag: tag, after: links.last, limit: limit)
-                links += some
-                guard some.count == limit else { return links }
-            }
-        }
-    }
-
-    // MARK: - Listing
-
-    /// Entries made from a source, at most `limit`.
-    package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [IndexEntry] {
-        await flush()
-        guard !parts.isOff else { return [] }
-        return try await readers.run { () throws(DiskCacheError) in
-            try self.parts.index.entries(ofSource: source, limit: limit)
-        }
-    }
 }

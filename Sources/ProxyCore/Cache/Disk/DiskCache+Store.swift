@@ -19,6 +19,9 @@ package struct StagedEntry: Sendable {
     let keyText: String
 }
 
+/// `stage` opens a file into which others write a body, `commit` names it. `store` does all of that for a short body, and returns
+/// when it is in the index. `storeSoon` returns at once, and look-ups find the body before it is written; `flush` waits until
+/// those are. `makeDurable` syncs an entry that is there. Records alone are stored by `save`, in `DiskCache+Records`.
 extension DiskCache {
     /// Opens a file for the body of a future entry.
     ///
@@ -27,7 +30,7 @@ extension DiskCache {
     ///   can contain; the call that failed.
     package func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
         do {
-            return try parts.stage(kind: kind, keyText: keyText, countedBy: parts.bodies)
+            return try storage.stage(kind: kind, keyText: keyText, countedBy: storage.bodies)
         } catch {
             failed(with: error)
             throw error
@@ -58,15 +61,14 @@ extension DiskCache {
         }
         let saved = savesRecord ? record : nil
         try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await onReader(isStore: true) { () throws(DiskCacheError) in
-                try self.parts.finish(
+            let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
+                try self.storage.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
             }
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
                 guard token?.isValid ?? true else { throw .purged }
                 try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
-                return 1
             }
         }
     }
@@ -89,19 +91,18 @@ extension DiskCache {
         try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
             try await writer.perform { (writer, batch) throws(DiskCacheError) in
                 try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
-                return 1
             }
         }
     }
 
-    /// Runs `store`, and holds the record that was saved with the body in memory.
+    /// Refuses a body that is too long, runs `store`, and then keeps in memory the record that it has saved with the body.
     private func storing(
         _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
         _ store: () async throws(DiskCacheError) -> Void
     ) async throws(DiskCacheError) {
         guard fits(byteCount) else { throw .tooLarge }
         try await store()
-        if let saved, !parts.records.save(saved, token) { throw .purged }
+        if let saved, !storage.records.save(saved, token) { throw .purged }
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
@@ -115,24 +116,20 @@ extension DiskCache {
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         token: PurgeToken? = nil
     ) -> Bool {
-        guard !parts.isOff, fits(body.count), parts.records.save(record, token) else { return false }
+        guard !storage.isOff, fits(body.count), storage.records.save(record, token) else { return false }
         let write = PendingWrite(
             description, body: body, checksum: checksum, record: record, token: token)
         guard buffer.insert(write) else {
             failed(with: .overloaded)
             return false
         }
-        let work: WriteJob.Work = { (writer, batch) throws(DiskCacheError) in
+        let job = WriteJob(isDeferred: true) { (writer, batch) throws(DiskCacheError) in
             try writer.store(write, durable: false, savesRecord: true, &batch)
-            return 1
+        } completion: { [buffer, weak self] result in
+            buffer.remove(write)
+            guard case .failure(let error) = result, let self else { return }
+            if error != .purged { saveSoon(record, token) }
         }
-        let job = WriteJob(
-            work: work,
-            completion: { [buffer, weak self] result in
-                buffer.remove(write)
-                guard case .failure(let error) = result, let self else { return }
-                if error != .purged { saveSoon(record, token) }
-            }, isDeferred: true)
         guard let refusal = writer.submit(job) else { return true }
         buffer.remove(write)
         failed(with: refusal)
@@ -141,26 +138,26 @@ extension DiskCache {
 
     /// Saves the record of a body that could not be stored.
     private func saveSoon(_ record: SourceRecord, _ token: PurgeToken?) {
-        writer.enqueue { [parts] (writer, batch) throws(DiskCacheError) in
+        writer.enqueue { [storage] (writer, batch) throws(DiskCacheError) in
             // A newer record was queued after it became known: that one stays.
-            guard parts.records.record(for: record.key) == record else { return 0 }
-            return try writer.save(record, token, &batch)
+            guard storage.records.record(for: record.key) == record else { return }
+            try writer.save(record, token, &batch)
         }
     }
 
     /// Whether answers may be sent before the files of small bodies are written.
-    package var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
+    package var storesSoon: Bool { storage.configuration.limits.storeDelay.milliseconds > 0 }
 
     /// Waits until everything that was stored so far is in its file, or never will be.
     package func flush() async {
         guard !buffer.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
-        _ = try? await writer.perform { _, _ in 0 }
+        _ = try? await writer.perform { _, _ in }
     }
 
     /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes })
+        Int64(byteCount) <= storage.entryBytes(of: storage.bounds.lowWaterBytes)
     }
 
     // MARK: - Power loss
@@ -170,10 +167,10 @@ extension DiskCache {
     /// - Returns: false if the entry on disk is not the one described, or there is none: then it has to be
     ///   stored.
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
-    package func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
+    package func makeDurable(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
-        let found = try await onReader(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
-            guard let hit = try self.find(key, kind, text, .whole),
+        let found = try await onIOThread(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
+            guard let hit = try self.find(key, kind, text, .inAnyFile, fromMemory: false),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
             else { return nil }
@@ -185,9 +182,9 @@ extension DiskCache {
         guard !hit.isReadOnly else { return true }
         let entry = IndexEntry(
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
-            storedAt: hit.description.storedAt, accessedAt: parts.clock())
+            storedAt: hit.description.storedAt, accessedAt: storage.clock())
         return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.secure(entry, identity, &batch) ? 1 : 0
-        } > 0
+            try writer.makeDurable(entry, identity, &batch)
+        }
     }
 }

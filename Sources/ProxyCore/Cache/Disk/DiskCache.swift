@@ -11,14 +11,14 @@ import Synchronization
 /// daemon.
 ///
 /// A look-up asks a set in memory whether there may be a file, and then reads the file itself, never the
-/// index; a hit is served only after the body has passed its checksum. Changes are made by one thread in
-/// batches, in an order that leaves a correct answer or a clean miss wherever the process is killed. Safe
-/// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
+/// index; a hit is served only after the body has passed its checksum. Bodies and headers are written by many threads into
+/// files without names; one thread names and removes files and writes the index, in batches, in an order that leaves a
+/// correct answer or a clean miss wherever the process is killed. Safe from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
 /// `configuration.limits`.
 package final class DiskCache: Sendable {
-    let parts: DiskParts
+    let storage: DiskStorage
     let writer: DiskWriter
-    let readers: IOQueue<DiskCacheError>
+    let ioThreads: IOQueue<DiskCacheError>
     let buffer: WriteBuffer
     /// Read-only folders, in the order in which they are searched.
     let readOnlyFolders: [ReadOnlyFolder]
@@ -46,19 +46,19 @@ package final class DiskCache: Sendable {
         for path in configuration.readOnlyPaths { folders.append(try ReadOnlyFolder(path: path)) }
         readOnlyFolders = folders
         let limits = configuration.limits
-        parts = try DiskParts(
+        storage = try DiskStorage(
             directory: directory, configuration: configuration, lockTimeout: lockTimeout,
             recordShare: recordShare, clock: clock, report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
-        writer = DiskWriter(parts: parts, pause: pause)
-        readers = IOQueue(
-            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
+        writer = DiskWriter(storage: storage, pause: pause)
+        ioThreads = IOQueue(
+            label: "disk cache I/O", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
-        DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
+        DispatchQueue(label: "disk cache loader").async { [writer] in writer.start() }
     }
 
     /// The files that clients are or will be answered from.
-    package var bodies: BodyFiles { parts.bodies }
+    package var bodies: BodyFiles { storage.bodies }
 
     /// Writes what has yet to be written, closes the index and releases the folder; a restart finds
     /// everything warm.
@@ -80,92 +80,45 @@ package final class DiskCache: Sendable {
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
-        parts.bounds.withLock { $0 = configuration }
+        storage.bounds = DiskBounds(configuration)
         writer.sweepSoon()
     }
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
     package func recordAccess(_ key: CacheKey, kind: EntryKind) {
-        parts.accesses.mark(EntryID(kind: kind, key: key), at: parts.clock())
-    }
-
-    /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func sweep() async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) in writer.sweepNow(&batch) }
+        storage.accesses.mark(EntryID(kind: kind, key: key), at: storage.clock())
     }
 
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
     package func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
-        parts.observers.withLock { $0.swept = observer }
+        storage.observers.withLock { $0.swept = observer }
     }
 
     /// Calls one observer with links that are removed for lack of space; on the writer's thread, before their
     /// results are removed and their sources marked stale, and again after that.
     package func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
-        parts.observers.withLock { $0.unlinked = observer }
+        storage.observers.withLock { $0.unlinked = observer }
     }
 
     /// Counts bytes that could not be written into a staged file.
     package func countWriteFailure() {
-        failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
+        failed(with: storage.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
     }
 
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
-        parts.failed(with: error)
-        if parts.health.withLock(\.needsWriter) { writer.wake() }
-    }
-
-    // MARK: - Removal
-
-    /// Removes one entry; false if there is none.
-    @discardableResult
-    package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
-        let id = EntryID(kind: kind, key: key)
-        let count = try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.remove(id, because: .purged, &batch) ? 1 : 0
-        }
-        return count > 0
-    }
-
-    /// Removes the originals, all results and the records of sources.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
-        guard !sources.isEmpty else { return 0 }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            var count = 0
-            for source in sources { count += try writer.removeSource(source, &batch) }
-            return count
-        }
-    }
-
-    /// The same for one source.
-    @discardableResult
-    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
-        try await removeAll(ofSources: [source])
-    }
-
-    /// Removes everything, source records included.
-    /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
-    /// - Returns: how many entries were removed.
-    @discardableResult
-    package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeAll(keepingTags: keepingTags, &batch)
-        }
+        storage.failed(with: error)
+        if storage.health.withLock(\.needsWriter) { writer.wake() }
     }
 
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
-        var all = parts.counters.all
-        all.overheadBytes = parts.overheadBytes
-        all.maxBytes = parts.bounds.withLock { $0.maxBytes.bytes }
-        all.isOn = !parts.isOff
-        (all.isComplete, all.wasScanned) = (parts.entries.isComplete, writer.needsScan)
+        var all = storage.counters.all
+        all.overheadBytes = storage.overheadBytes
+        all.maxBytes = Int(storage.bounds.maxBytes)
+        all.isOn = !storage.isOff
+        all.isComplete = storage.entries.isComplete
         return all
     }
 }

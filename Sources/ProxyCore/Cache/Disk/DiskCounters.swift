@@ -53,8 +53,6 @@ extension DiskCache {
         package var isOn = true
         /// Whether all that was on disk at the start has been counted.
         package var isComplete = false
-        /// Whether the folder is or was scanned, because the index might not know all files at the start.
-        package var wasScanned = false
         /// Look-ups that found an entry, by kind.
         package var hits: [EntryKind: Int] = [:]
         /// Look-ups that found none, by kind.

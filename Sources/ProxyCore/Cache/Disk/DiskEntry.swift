@@ -9,13 +9,24 @@ import Primitives
 ///
 /// Integers least significant byte first:
 ///
-///       0  "imgentry"                     56  SHA-256 of the source (32)   136  length of the key's text (4)
-///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
-///      10  kind (1), format (1)          120  width, height (4, 4)         144  CRC32C of bytes 0 ..< body, with
-///      12  where the body begins (4)     128  stored at (8)                     this field as 0 (4)
-///      16  length of the body (8)                                          148  stage (4): how it was made, 0 for final
-///      24  key, source's key (16, 16)                                      152  the source's record (216), or zeros
-///                                                                          368  the key's text, then zeros up to the body
+///       0   8 bytes  "imgentry"
+///       8   2        version
+///      10   1        kind
+///      11   1        format
+///      12   4        where the body begins
+///      16   8        length of the body
+///      24  16        key
+///      40  16        the source's key
+///      56  32        SHA-256 of the source
+///      88  32        SHA-256 of the body
+///     120   4, 4     width, height
+///     128   8        stored at
+///     136   4        length of the key's text
+///     140   4        CRC32C of the body
+///     144   4        CRC32C of all bytes before the body, with this field as 0
+///     148   4        stage: how it was made, 0 for final
+///     152 216        the source's record, or zeros
+///     368            the key's text, then zeros up to the body
 ///
 /// The body ends the file. Whatever of this does not hold exactly makes the file invalid as a whole. Pure.
 struct DiskEntry: Equatable {

@@ -23,12 +23,12 @@ extension DiskFolder {
         return bytes < Self.scarceBytes || facts.f_files != 0 && UInt64(facts.f_favail) < Self.scarceInodes
     }
 
-    /// Removes what was discarded, and as many entries' files as take the space of some changes of the index; for a
-    /// full disk.
+    /// Removes what was discarded, and as many entries' files, whichever they are, as take the space of some changes of the
+    /// index: where a start or a purge needs space on a full disk, nothing may be known yet of their ages.
     ///
     /// Counts what it removes: the file system may report free space that a quota forbids, and another program may
     /// take what is freed.
-    func freeSpace() throws(DiskCacheError) {
+    func removeRandomEntries() throws(DiskCacheError) {
         while try emptyTrash() {}
         var (bytes, files) = (Int64(0), 0)
         for shard in Shard.all.shuffled() {

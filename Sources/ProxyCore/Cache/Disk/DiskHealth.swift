@@ -16,10 +16,10 @@ struct DiskHealth: Sendable {
     /// Whether entries are to be removed now.
     private(set) var needsSpace = false
     /// Whether the folder or the index may have been removed or damaged.
-    var mustRecover = false
+    var mustReopen = false
 
     /// Whether the writer has something to do about it.
-    var needsWriter: Bool { needsSpace || mustRecover }
+    var needsWriter: Bool { needsSpace || mustReopen }
 
     private var condition = Condition.working
     private var lastFailure = Int64.min
@@ -40,7 +40,7 @@ struct DiskHealth: Sendable {
             condition = .full
             needsSpace = freedBytesLeft <= 0 || now - lastFreed >= Self.secondsBetweenRemovals
         case .brokenIndex, .system, .index, .unsupported, .locked:
-            if case .brokenIndex = error { mustRecover = true }
+            if case .brokenIndex = error { mustReopen = true }
             condition = .failing
         case .overloaded, .wouldBlock, .purged, .tooLarge, .closed, .invalid, .readOnlyFolder: return nil
         }
@@ -59,10 +59,10 @@ struct DiskHealth: Sendable {
         return .working
     }
 
-    /// Whether folder and index need recovery, which is then tried.
-    mutating func takeRecovery() -> Bool {
-        defer { mustRecover = false }
-        return mustRecover
+    /// Whether folder and index have to be opened anew, which is then tried.
+    mutating func takeReopening() -> Bool {
+        defer { mustReopen = false }
+        return mustReopen
     }
 
     /// Records that entries were removed for space.

@@ -114,6 +114,11 @@ final class DiskIndex: Sendable {
         }
     }
 
+    /// Most bytes that the journal keeps between checkpoints: as configured, and at most a 16th of the tier.
+    private var journalSize: Int {
+        min(configuration.limits.maxJournal.bytes, max(256 << 10, configuration.maxBytes.bytes / 16))
+    }
+
     private func connect(canWrite: Bool) throws(DiskCacheError) -> SQLiteConnection {
         do {
             let connection = try SQLiteConnection(path: path, canWrite: canWrite)
@@ -125,7 +130,6 @@ final class DiskIndex: Sendable {
                     "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             }
             // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
-            let journalSize = configuration.journalSize
             try connection.execute(
                 """
                 PRAGMA journal_size_limit = \(journalSize);

@@ -17,7 +17,8 @@ struct WriteBatch {
     var isPurge = false
     /// The length of the files that were named.
     var bytes: Int64 = 0
-    var completions: [(completion: DiskWriter.Completion, count: Int)] = []
+    /// Called when the index is written, or with why it can't be.
+    var completions: [(DiskCacheError?) -> Void] = []
 }
 
 /// What jobs do. While the tier is off, nothing can be removed, and nothing is stored; tags are recorded,
@@ -30,17 +31,9 @@ extension DiskWriter {
     /// which the next start finds by scanning the folder, or a row without a file, which is a miss.
     func run(_ jobs: [WriteJob]) {
         var batch = WriteBatch()
-        for job in jobs {
-            do throws(DiskCacheError) {
-                let count = try job.work(self, &batch)
-                if let completion = job.completion { batch.completions.append((completion, count)) }
-            } catch {
-                parts.failed(with: error)
-                job.completion?(.failure(error))
-            }
-        }
-        commit(&batch)
-        guard !parts.isOff else { return }
+        for job in jobs { job.run(self, &batch) }
+        flush(&batch)
+        guard !storage.isOff else { return }
         if isOverSize, knowsEverything { mustSweep = true }
     }
 
@@ -51,15 +44,15 @@ extension DiskWriter {
         _ file: OwnedDescriptor, as entry: IndexEntry, durable: Bool, record: SourceRecord?,
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
-        try parts.requireOn()
-        try parts.folder.link(file, as: entry.id)
-        parts.entries.insert(entry.id)
+        try storage.requireOn()
+        try storage.folder.link(file, as: entry.id)
+        storage.entries.insert(entry.id)
         batch.named.append(entry.id)
         batch.bytes += entry.bytes
         batch.changes.append { try $0.put(entry) }
         if let record { try save(record, nil, &batch) }
         guard durable else { return }
-        try parts.folder.syncNames(of: entry.id)
+        try storage.folder.syncNames(of: entry.id)
         batch.isDurable = true
     }
 
@@ -70,30 +63,28 @@ extension DiskWriter {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
-        let (entry, file) = try parts.write(write, record, durable: durable)
+        let (entry, file) = try storage.write(write, record, durable: durable)
         try name(file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
     }
 
     /// Saves a source's record.
-    @discardableResult
     func save(
         _ record: SourceRecord, _ token: PurgeToken?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Int {
-        try parts.requireOn()
+    ) throws(DiskCacheError) {
+        try storage.requireOn()
         guard token?.isValid ?? true else { throw .purged }
-        let now = parts.clock()
+        let now = storage.clock()
         batch.changes.append { try $0.save(record, at: now) }
-        return 1
     }
 
     /// Makes an entry survive a power loss, if its file, whose bytes are on the disk, is still this one;
     /// false if it is not.
-    func secure(
+    func makeDurable(
         _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        try parts.requireOn()
-        guard try parts.folder.identity(of: entry.id) == identity else { return false }
-        try parts.folder.syncNames(of: entry.id)
+        try storage.requireOn()
+        guard try storage.folder.identity(of: entry.id) == identity else { return false }
+        try storage.folder.syncNames(of: entry.id)
         batch.changes.append { try $0.put(entry) }
         batch.isDurable = true
         return true
@@ -101,12 +92,12 @@ extension DiskWriter {
 
     /// Stores links of tags.
     func link(_ links: [TagLink], _ batch: inout WriteBatch) throws(DiskCacheError) {
-        if let outage = parts.outage {
+        if let outage = storage.outage {
             // No index has them meanwhile: a result that its tag does not find must not be stored.
-            guard parts.tags.insertUnlessFull(links) else { throw outage }
+            guard storage.tags.insertUnlessFull(links) else { throw outage }
             return
         }
-        let now = parts.clock()
+        let now = storage.clock()
         for link in links { batch.changes.append { try $0.link(link, at: now) } }
         batch.links += links
     }
@@ -120,12 +111,12 @@ extension DiskWriter {
     func remove(
         _ id: EntryID, because reason: EvictionReason, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
-        guard !parts.isOff else { return false }
-        let existed = try parts.folder.unlink(id)
-        parts.entries.remove(id)
+        guard !storage.isOff else { return false }
+        let existed = try storage.folder.unlink(id)
+        storage.entries.remove(id)
         if reason == .purged { batch.isPurge = true }
         batch.changes.append { try $0.delete(id) }
-        if existed || reason == .missing { parts.counters.evicted(1, because: reason) }
+        if existed || reason == .missing { storage.counters.evicted(1, because: reason) }
         return existed
     }
 
@@ -133,178 +124,63 @@ extension DiskWriter {
     /// some time ago, and a file that has replaced it since is not damaged.
     func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Bool {
-        guard !parts.isOff, try parts.folder.identity(of: id) == identity else { return false }
+    ) throws(DiskCacheError) {
+        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
         // One that was never stored may have the bits of another one in the set.
-        if identity == nil, try !parts.index.contains(id) { return false }
-        return try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
-    }
-
-    /// Removes every entry made from a source, and its record; returns how many entries.
-    func removeSource(_ key: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        parts.records.remove(key)
-        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
-        defer { parts.records.remove(key) }
-        guard !parts.isOff else { return 0 }
-        commit(&batch)
-        // While the folder is scanned, the index does not know all files.
-        try finishScan()
-        // A file that should survive the purge no longer counts.
-        parts.index.outdated.insert(key)
-        // The original's place is known without the index.
-        var count = try remove(EntryID(kind: .original, key: key), because: .purged, &batch) ? 1 : 0
-        while true {
-            let entries = try parts.index.entries(ofSource: key, limit: batchSize)
-            for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
-            batch.changes.append { try $0.deleteRecord(key) }
-            batch.isPurge = true
-            try writeIndex(&batch)
-            if entries.isEmpty { return count }
-        }
-    }
-
-    /// Removes every result under a tag; `found` is called with them first.
-    func removeTag(
-        _ tag: String, found: ([TagLink]) -> Void, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Int {
-        guard !parts.isOff else {
-            let links = parts.tags.links(of: tag)
-            parts.tags.remove(links)
-            found(links)
-            forgetRecords(of: links)
-            return 0
-        }
-        commit(&batch)
-        var count = 0
-        while true {
-            let links = try parts.index.links(ofTag: tag, limit: batchSize)
-            guard !links.isEmpty else { return count }
-            count += try purge(links, found: found, &batch)
-        }
-    }
-
-    /// Removes links for which there is no space, and purges their results, in memory too.
-    func purgeExcess(_ links: [TagLink]) throws(DiskCacheError) {
-        var batch = WriteBatch()
-        let unlinked = parts.observers.withLock(\.unlinked)
-        defer { unlinked(links, true) }
-        _ = try purge(links, found: { unlinked($0, false) }, &batch)
-    }
-
-    private func purge(
-        _ links: [TagLink], found: ([TagLink]) -> Void, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Int {
-        // Before everything else: a request from now on writes its links again, after this.
-        parts.tags.remove(links)
-        found(links)
-        forgetRecords(of: links)
-        // Again, as for a source.
-        defer { forgetRecords(of: links) }
-        var count = 0
-        for source in Set(links.map(\.source)) { count += try markStale(source, &batch) }
-        for link in links {
-            for kind in EntryKind.results {
-                let id = EntryID(kind: kind, key: link.result)
-                if try remove(id, because: .purged, &batch) { count += 1 }
-            }
-            batch.changes.append { try $0.unlink(link) }
-        }
-        batch.isPurge = true
-        try writeIndex(&batch)
-        return count
-    }
-
-    private func forgetRecords(of links: [TagLink]) {
-        for source in Set(links.map(\.source)) { parts.records.remove(source) }
-    }
-
-    /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
-    ///
-    /// In the transaction that removes the tag's links: a purge that is interrupted before it finds them
-    /// again when it is repeated.
-    private func markStale(_ source: CacheKey, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        guard var record = try parts.index.record(for: source) else {
-            // First what was marked before: `removeSource` commits it, and would not report a failure.
-            batch.isPurge = true
-            try writeIndex(&batch)
-            // The records in its files must not count either.
-            return try removeSource(source, &batch)
-        }
-        record.directives.insert(.mustConfirm)
-        try save(record, nil, &batch)
-        return 0
-    }
-
-    /// Removes everything; tags unless another tier has results that carry them.
-    func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        parts.records.removeAll()
-        // Again, as for one source.
-        defer { parts.records.removeAll() }
-        if !parts.isOff { commit(&batch) }
-        if !keepingTags { parts.tags.removeAll() }
-        guard !parts.isOff else { return 0 }
-        let count = max(0, parts.counters.tally.entries)
-        // What is removed for the folder that everything is moved into is to be removed anyway.
-        hasTrash = true
-        try parts.withSpace { () throws(DiskCacheError) in try parts.folder.discardEverything() }
-        parts.entries.removeAll()
-        batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
-        batch.isPurge = true
-        try writeIndex(&batch)
-        countsFromNothing()
-        parts.counters.evicted(count, because: .purged)
-        return count
+        if identity == nil, try !storage.index.contains(id) { return }
+        _ = try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
     // MARK: - The index
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
-    func commit(_ batch: inout WriteBatch) {
+    func flush(_ batch: inout WriteBatch) {
         let (completions, named) = (batch.completions, batch.named)
         batch.completions = []
         do throws(DiskCacheError) {
             try writeIndex(&batch)
-            for (completion, count) in completions { completion(.success(count)) }
+            for completion in completions { completion(nil) }
         } catch {
-            parts.failed(with: error, changes: max(1, completions.count))
+            storage.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
             if case .brokenIndex = error {} else { unlink(named) }
-            for (completion, _) in completions { completion(.failure(error)) }
+            for completion in completions { completion(error) }
         }
     }
 
     private func unlink(_ entries: [EntryID]) {
         for id in entries {
-            parts.entries.remove(id)
+            storage.entries.remove(id)
             do {
-                _ = try parts.folder.unlink(id)
+                _ = try storage.folder.unlink(id)
             } catch {
                 // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                try? parts.index.abandonFiles()
+                try? storage.index.abandonFiles()
             }
         }
     }
 
-    private func writeIndex(_ batch: inout WriteBatch) throws(DiskCacheError) {
+    func writeIndex(_ batch: inout WriteBatch) throws(DiskCacheError) {
         let all = batch
         batch = WriteBatch(completions: all.completions)
-        if all.isPurge {
-            try applyInSpace(all.changes, durable: all.isDurable)
-        } else {
-            try apply(all.changes, durable: all.isDurable)
-        }
-        if !all.links.isEmpty { parts.tags.insert(all.links) }
-        if all.bytes > 0 { parts.report { $0.stored(all.bytes, at: $1) } }
-    }
-
-    /// Makes changes of a removal in the index; on a full disk again, in the space of some entries.
-    func applyInSpace(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
-        try parts.withSpace { () throws(DiskCacheError) in try apply(changes, durable: durable) }
+        try apply(all.changes, durable: all.isDurable, makesSpace: all.isPurge)
+        if !all.links.isEmpty { storage.tags.insert(all.links) }
+        if all.bytes > 0 { storage.report { $0.stored(all.bytes, at: $1) } }
     }
 
     /// Makes changes in the index, and counts what they change.
-    func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
+    ///
+    /// - Parameter makesSpace: whether random entries are removed for it on a full disk: for removals.
+    func apply(
+        _ changes: [IndexChange], durable: Bool = false, makesSpace: Bool = false
+    ) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
-        parts.counters.add(try parts.index.apply(changes, durable: durable))
+        let index = storage.index
+        let change =
+            makesSpace
+            ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
+            }
+            : try index.apply(changes, durable: durable)
+        storage.counters.add(change)
     }
 }

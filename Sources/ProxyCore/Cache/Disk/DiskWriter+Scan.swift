@@ -49,16 +49,18 @@ extension DiskWriter {
     func stepScan() throws(DiskCacheError) -> Bool {
         guard !scan.isDone else { return false }
         do throws(DiskCacheError) {
-            if let (shard, names) = try scan.next(batchSize, in: parts.folder) { try adopt(names, in: shard) }
+            if let (shard, names) = try scan.next(batchSize, in: storage.folder) {
+                try adopt(names, in: shard)
+            }
         } catch {
             let isNew = scan.fail(with: error)
             guard error.isOfOneFile else { throw error }
-            parts.counters.update { $0.readErrors += 1 }
-            if isNew { parts.report { $0.failed(with: error, at: $1) } }
+            storage.counters.update { $0.readErrors += 1 }
+            if isNew { storage.report { $0.failed(with: error, at: $1) } }
         }
         if scan.isComplete {
-            if loading == .done { parts.entries.markComplete() }
-            try parts.index.setKnowsAllFiles(true)
+            if loading == .done { storage.entries.markComplete() }
+            try storage.index.setKnowsAllFiles(true)
         }
         if isOverSize, knowsEverything { mustSweep = true }
         return true
@@ -79,19 +81,19 @@ extension DiskWriter {
         for name in names {
             do throws(DiskCacheError) {
                 guard let key = EntryPath.key(ofName: name) else {
-                    try parts.folder.removeFile("\(shard.path)/\(name)")
+                    try storage.folder.removeFile("\(shard.path)/\(name)")
                     continue
                 }
                 let id = EntryID(kind: shard.kind, key: key)
                 // The set may not have all entries yet, or another one of the same bits.
-                if try parts.index.contains(id) { continue }
-                if let entry = try parts.indexEntry(ofFile: id) { adopted.append(entry) }
+                if try storage.index.contains(id) { continue }
+                if let entry = try storage.indexEntry(ofFile: id) { adopted.append(entry) }
             } catch  where error.isOfOneFile {
                 failure = error
             }
         }
         try apply(adopted.map { entry in { try $0.put(entry) } })
-        for entry in adopted { parts.entries.insert(entry.id) }
+        for entry in adopted { storage.entries.insert(entry.id) }
         if let failure { throw failure }
     }
 }

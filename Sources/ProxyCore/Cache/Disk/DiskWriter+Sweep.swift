@@ -13,7 +13,7 @@ extension DiskWriter {
         [writeAccesses, evictAged, removeExcessRecords, removeExcessLinks, measure, evictToSize]
     }
 
-    var batchSize: Int { parts.configuration.limits.batchSize }
+    var batchSize: Int { storage.configuration.limits.batchSize }
     /// Entries removed in one step: a millisecond or less, with their transaction.
     private var evictionStep: Int { min(batchSize, 32) }
 
@@ -22,31 +22,21 @@ extension DiskWriter {
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock { $0.totalBytes })
-    }
-
-    /// Does a whole sweep, and all other housekeeping, before the next job; returns how many entries were removed.
-    func sweepNow(_ batch: inout WriteBatch) -> Int {
-        commit(&batch)
-        (sweep, mustSweep) = ([], true)
-        scan.retry()
-        let before = parts.counters.all.evictions.values.reduce(0, +)
-        while doHousekeepingInPauses() {}
-        return parts.counters.all.evictions.values.reduce(-before, +)
+        storage.counters.tally.bytes > storage.entryBytes(of: storage.bounds.maxBytes)
     }
 
     /// Runs one small step of the work between batches; false if there is none.
     func doHousekeeping() -> Bool {
         do {
-            if try recover() { return true }
-            guard !parts.isOff else { return false }
-            if parts.health.withLock(\.needsSpace) { try freeSpace() }
+            if try reopen() { return true }
+            guard !storage.isOff else { return false }
+            if storage.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
             if loading == .done, try stepScan() { return true }
             return try stepTrash()
         } catch {
             // What fails now is tried again by the next sweep.
-            parts.failed(with: error)
+            storage.failed(with: error)
             sweep = []
             return false
         }
@@ -54,14 +44,16 @@ extension DiskWriter {
 
     /// Does what must not be lost before the tier closes.
     func finishHousekeeping() {
-        accessed += parts.accesses.take()
+        accessed += storage.accesses.take()
         while writeAccesses() {}
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
         if sweep.isEmpty, mustSweep {
             (sweep, mustSweep, sweepTarget) = (Self.sweepSteps[...], false, nil)
-            accessed = parts.accesses.take()
+            // Those of a sweep that was cut off come first; all together stay within the bound of one.
+            accessed = (accessed + storage.accesses.take()).suffix(
+                storage.configuration.limits.maxAccessTimes)
         }
         guard let step = sweep.first else { return false }
         if try !step(self)() { sweep.removeFirst() }
@@ -78,53 +70,67 @@ extension DiskWriter {
             try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
         } catch {
             // These entries are older than they were; the sweep must free space nevertheless.
-            parts.failed(with: error)
+            storage.failed(with: error)
         }
         return !some.isEmpty
     }
 
     private func evictAged() throws(DiskCacheError) -> Bool {
-        let maxAge = Int64(parts.bounds.withLock { $0.maxAge.seconds })
-        return try evict(
-            try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep), because: .age)
+        try evict(
+            try storage.index.oldest(before: storage.clock() - storage.bounds.maxAge, limit: evictionStep),
+            because: .age)
+    }
+
+    /// Removes the source records saved longest ago, when there are too many or the index is too large.
+    private func removeExcessRecords() throws(DiskCacheError) -> Bool {
+        let records = storage.counters.tally.records
+        let excess = records - storage.configuration.limits.maxSourceRecords
+        guard records > 0, loading == .done else { return false }
+        let isIndexTooLarge = try storage.index.usedBytes() > storage.bounds.maxIndexBytes
+        guard excess > 0 || isIndexTooLarge else { return false }
+        let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
+        let removed = try storage.index.deleteOldestRecords(limit: limit)
+        storage.counters.update { $0.tally.records -= removed }
+        return removed > 0
+    }
+
+    /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
+    /// longer find those.
+    private func removeExcessLinks() -> Bool {
+        do {
+            let links = try storage.index.excessLinks(
+                beyond: storage.bounds.maxTagLinks, limit: evictionStep)
+            if !links.isEmpty { try purgeExcess(links) }
+            return !links.isEmpty
+        } catch {
+            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
+            // space.
+            storage.failed(with: error)
+            return false
+        }
     }
 
     private func measure() -> Bool {
-        parts.measure()
+        storage.measure()
         return false
     }
 
     private func evictToSize() throws(DiskCacheError) -> Bool {
         guard knowsEverything else { return false }
-        if isOverSize { sweepTarget = parts.entryBytes(of: parts.bounds.withLock { $0.lowWaterBytes }) }
+        if isOverSize { sweepTarget = storage.entryBytes(of: storage.bounds.lowWaterBytes) }
         guard let sweepTarget else { return false }
         return try evictOldest(downTo: sweepTarget, atMost: evictionStep)
     }
 
     /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false if that is so.
     private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
-        var excess = parts.counters.tally.bytes - target
+        var excess = storage.counters.tally.bytes - target
         var victims: [IndexEntry] = []
-        for entry in try parts.index.oldest(before: nil, limit: limit) where excess > 0 {
+        for entry in try storage.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
-            excess -= parts.index.allocated(entry.bytes)
+            excess -= storage.index.allocated(entry.bytes)
         }
         return try evict(victims, because: .size)
-    }
-
-    /// Frees space on a full disk: what is between the low-water mark and the present size.
-    ///
-    /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
-    /// entries.
-    private func freeSpace() throws(DiskCacheError) {
-        let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.bounds.withLock { $0.lowWater })
-        defer {
-            let freed = before - parts.counters.tally.bytes
-            parts.health.withLock { $0.freedSpace(freed, at: parts.clock()) }
-        }
-        while try stepTrash() {}
-        while try evictOldest(downTo: target, atMost: batchSize) {}
     }
 
     /// Removes entries; false if there are none.
@@ -136,55 +142,41 @@ extension DiskWriter {
         var givenUp: DiskCacheError?
         for entry in victims {
             do throws(DiskCacheError) {
-                try parts.folder.unlink(entry.id)
+                try storage.folder.unlink(entry.id)
             } catch  where error.isOfOneFile {
-                parts.counters.update { $0.writeErrors += 1 }
+                storage.counters.update { $0.writeErrors += 1 }
                 givenUp = error
             }
-            parts.entries.remove(entry.id)
+            storage.entries.remove(entry.id)
         }
         // A file that is kept open still takes its space on the disk.
-        parts.observers.withLock(\.swept)(victims.map(\.id))
-        try applyInSpace(victims.map { entry in { try $0.delete(entry.id) } })
+        storage.observers.withLock(\.swept)(victims.map(\.id))
+        try apply(victims.map { entry in { try $0.delete(entry.id) } }, makesSpace: true)
         if let givenUp {
-            parts.report { $0.failed(with: givenUp, at: $1) }
-            try parts.index.abandonFiles()
+            storage.report { $0.failed(with: givenUp, at: $1) }
+            try storage.index.abandonFiles()
         }
-        parts.counters.evicted(victims.count, because: reason)
+        storage.counters.evicted(victims.count, because: reason)
         return !victims.isEmpty
     }
 
-    /// Removes the source records saved longest ago, when there are too many or the index is too large.
-    private func removeExcessRecords() throws(DiskCacheError) -> Bool {
-        let records = parts.counters.tally.records
-        let excess = records - parts.configuration.limits.maxSourceRecords
-        guard records > 0, loading == .done else { return false }
-        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock { $0.indexBytes }
-        guard excess > 0 || isIndexTooLarge else { return false }
-        let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
-        let removed = try parts.index.deleteOldestRecords(limit: limit)
-        parts.counters.update { $0.tally.records -= removed }
-        return removed > 0
-    }
-
-    /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
-    /// longer find those.
-    private func removeExcessLinks() -> Bool {
-        do {
-            let links = try parts.index.excessLinks(
-                beyond: parts.bounds.withLock { $0.tagLinks }, limit: evictionStep)
-            if !links.isEmpty { try purgeExcess(links) }
-            return !links.isEmpty
-        } catch {
-            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
-            // space.
-            parts.failed(with: error)
-            return false
+    /// Frees space on a full disk: what is between the low-water mark and the present size.
+    ///
+    /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
+    /// entries.
+    private func evictForSpace() throws(DiskCacheError) {
+        let before = storage.counters.tally.bytes
+        let target = Int64(Double(before) * storage.bounds.lowWater)
+        defer {
+            let freed = before - storage.counters.tally.bytes
+            storage.health.withLock { $0.freedSpace(freed, at: storage.clock()) }
         }
+        while try stepTrash() {}
+        while try evictOldest(downTo: target, atMost: batchSize) {}
     }
 
     private func stepTrash() throws(DiskCacheError) -> Bool {
-        if hasTrash { hasTrash = try parts.folder.emptyTrash() }
+        if hasTrash { hasTrash = try storage.folder.emptyTrash() }
         return hasTrash
     }
 }

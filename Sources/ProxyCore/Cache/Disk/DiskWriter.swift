@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Safe because everything mutable but the inbox, which has a lock, is used on the queue alone.
 final class DiskWriter: @unchecked Sendable {
-    let parts: DiskParts
+    let storage: DiskStorage
     /// Whether there may be files that the index does not know: it is new, or the last process did not end in
     /// order.
     let needsScan: Bool
@@ -40,48 +40,49 @@ final class DiskWriter: @unchecked Sendable {
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
 
-    typealias Completion = @Sendable (Result<Int, DiskCacheError>) -> Void
-
     /// The reading of the index at the start.
     enum Loading { case underway, done, failed }
 
-    init(parts: DiskParts, pause: @escaping @Sendable (UInt32) -> Void) {
-        self.parts = parts
+    init(storage: DiskStorage, pause: @escaping @Sendable (UInt32) -> Void) {
+        self.storage = storage
         self.pause = pause
-        let limits = parts.configuration.limits
+        let limits = storage.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        needsScan = !parts.isOff && !parts.index.knowsAllFiles
+        needsScan = !storage.isOff && !storage.index.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
-    /// Begins to write, and reads the whole index into memory, as it was when it was opened; blocks for seconds.
-    ///
-    /// What is changed meanwhile is counted by the changes.
-    func load() {
+    /// Begins to write and to sweep, and reads the index; blocks for seconds.
+    func start() {
         scheduleSweep()
         wake()
+        loadIndex()
+    }
+
+    /// Reads the whole index into memory, as it was when it was opened; what is changed meanwhile is counted by the changes.
+    private func loadIndex() {
         var tally = DiskTally()
         do {
-            if !parts.isOff {
-                tally.records = try parts.index.load { id, bytes in
-                    parts.entries.insert(id)
-                    tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
+            if !storage.isOff {
+                tally.records = try storage.index.load { id, bytes in
+                    storage.entries.insert(id)
+                    tally.add(entries: 1, bytes: storage.index.allocated(bytes), of: id.kind)
                 }
-                parts.measure()
+                storage.measure()
             }
             queue.async { [self, tally] in
-                if !hasRemovedAll { parts.counters.add(tally) }
+                if !hasRemovedAll { storage.counters.add(tally) }
                 loading = .done
-                if scan.isDone { parts.entries.markComplete() }
+                if scan.isComplete { storage.entries.markComplete() }
                 wake()
             }
         } catch {
             // The set stays incomplete then: every look-up queries the file system, until there is another
             // index.
-            parts.counters.update { $0.readErrors += 1 }
+            storage.counters.update { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
-                if !isClosed { parts.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
+                if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
                 wake()
             }
         }
@@ -90,28 +91,29 @@ final class DiskWriter: @unchecked Sendable {
     /// Counts anew, since there is nothing left.
     func countsFromNothing() {
         hasRemovedAll = true
-        parts.counters.update { $0.tally = DiskTally() }
+        storage.counters.update { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
 
-    /// Runs a job and returns how many entries or records it concerned.
+    /// Runs a job, and returns its result once it is in the index.
     /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong; a failure is counted.
-    @discardableResult
-    func perform(_ work: @escaping WriteJob.Work) async throws(DiskCacheError) -> Int {
-        let result: Result<Int, DiskCacheError> = await withCheckedContinuation { continuation in
-            let job = WriteJob(work: work) { continuation.resume(returning: $0) }
+    func perform<Value: Sendable>(
+        _ work: @escaping WriteJob.Work<Value>
+    ) async throws(DiskCacheError) -> Value {
+        let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
+            let job = WriteJob(work) { continuation.resume(returning: $0) }
             guard let refusal = submit(job) else { return }
-            parts.failed(with: refusal)
+            storage.failed(with: refusal)
             continuation.resume(returning: .failure(refusal))
         }
         return try result.get()
     }
 
     /// Queues a job without waiting for it; one for which there is no space is dropped, and counted.
-    func enqueue(_ work: @escaping WriteJob.Work) {
-        if submit(WriteJob(work: work, completion: nil)) != nil {
-            parts.counters.update { $0.writeErrors += 1 }
+    func enqueue(_ work: @escaping WriteJob.Work<Void>) {
+        if submit(WriteJob(work)) != nil {
+            storage.counters.update { $0.writeErrors += 1 }
         }
     }
 
@@ -123,7 +125,7 @@ final class DiskWriter: @unchecked Sendable {
         case .queued: break
         case .mustWake: queue.async { self.drain() }
         case .mustSetTimer:
-            let delay = parts.configuration.limits.storeDelay.milliseconds
+            let delay = storage.configuration.limits.storeDelay.milliseconds
             queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
                 if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
             }
@@ -190,13 +192,12 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        parts.index.close()
-        parts.lock.release()
+        storage.index.close()
+        storage.lock.release()
     }
 
     private func scheduleSweep() {
-        let interval = max(1, parts.bounds.withLock { $0.sweepInterval.milliseconds })
-        queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
+        queue.asyncAfter(deadline: .now() + .milliseconds(storage.bounds.sweepInterval)) { [weak self] in
             guard let self, !isClosed else { return }
             checkPlace()
             scan.retry()

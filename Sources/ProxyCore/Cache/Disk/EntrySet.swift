@@ -11,7 +11,7 @@ import Synchronization
 /// for every entry: correct, at the price of an open(2). Safe from any thread.
 final class EntrySet: Sendable {
     /// 32 bits of an entry's key, evenly distributed as that is.
-    private struct Fingerprint: Hashable {
+    struct Fingerprint: Hashable {
         let bits: UInt32
 
         // swift-format-ignore: NoLeadingUnderscores
@@ -22,11 +22,11 @@ final class EntrySet: Sendable {
         }
     }
 
-    private final class Part: Sendable {
+    final class Part: Sendable {
         let set = Mutex<Set<Fingerprint>>([])
     }
 
-    private let parts: [Part]
+    let parts: [Part]
     private let complete = Atomic(false)
 
     /// The bits of the key that choose a part are not in the fingerprint.
@@ -69,9 +69,6 @@ final class EntrySet: Sendable {
 
     /// Declares that everything on disk has been added, or that there may be entries that have not been.
     func markComplete(_ isComplete: Bool = true) { complete.store(isComplete, ordering: .releasing) }
-
-    /// The memory that the sets take, in bytes: three quarters of their slots are their capacity, and a slot also takes a bit.
-    var byteCount: Int { parts.reduce(0) { $0 + $1.set.withLock(\.capacity) * 4 / 3 * 33 / 8 } }
 
     private func part(of id: EntryID) -> Part {
         parts[Int(truncatingIfNeeded: id.key.high) & (Self.partCount - 1)]

@@ -112,12 +112,10 @@ struct IndexTransaction {
             sql, [.low(record.key), .high(record.key), .integer(record.responseTime.seconds)]) != nil
     }
 
-    /// Deletes a source's row; false if there is none.
-    @discardableResult
-    mutating func deleteRecord(_ key: CacheKey) throws -> Bool {
-        let count = try db.change("DELETE FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)])
-        tally.records -= count
-        return count > 0
+    /// Deletes a source's row, if there is one.
+    mutating func deleteRecord(_ key: CacheKey) throws {
+        tally.records -= try db.change(
+            "DELETE FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)])
     }
 
     // MARK: - Tags

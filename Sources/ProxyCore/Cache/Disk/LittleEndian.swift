@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
-import Primitives
+package import Primitives
 
-/// Appends integers and texts in the disk tier's byte order, least significant byte first.
-struct LittleEndianWriter {
+/// Appends integers and texts in the byte order of files and of what machines exchange, least significant byte first.
+package struct LittleEndianWriter {
     /// What has been written.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
+
+    /// Creates a writer of nothing.
+    package init() {}
 
     /// Appends an integer.
-    mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+    package mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// Appends bytes.
-    mutating func append(contentsOf other: some Sequence<UInt8>) {
+    package mutating func append(contentsOf other: some Sequence<UInt8>) {
         bytes.append(contentsOf: other)
     }
 
     /// Appends a key, both halves.
-    mutating func append(_ key: CacheKey) {
+    package mutating func append(_ key: CacheKey) {
         append(key.high)
         append(key.low)
     }
 
     /// Appends zeros up to a length.
-    mutating func pad(to count: Int) {
+    package mutating func pad(to count: Int) {
         bytes.append(contentsOf: repeatElement(0, count: max(0, count - bytes.count)))
     }
 
     /// Overwrites an integer at a place, which must be large enough.
-    mutating func overwrite<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at place: Int) {
+    package mutating func overwrite<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at place: Int)
+    {
         unsafe withUnsafeBytes(of: value.littleEndian) { octets in
             unsafe bytes.replaceSubrange(place..<place + octets.count, with: octets)
         }
@@ -38,18 +41,18 @@ struct LittleEndianWriter {
 }
 
 /// Reads what `LittleEndianWriter` wrote; never past the end.
-struct LittleEndianReader {
+package struct LittleEndianReader {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
 
     /// Creates a reader at the slice's first byte.
-    init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         place = bytes.startIndex
     }
 
     /// The next integer; nil if too few bytes are left.
-    mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    package mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
         _ type: Value.Type = Value.self
     ) -> Value? {
         let count = Value.bitWidth / 8
@@ -63,13 +66,13 @@ struct LittleEndianReader {
     }
 
     /// The next key; nil if too few bytes are left.
-    mutating func key() -> CacheKey? {
+    package mutating func key() -> CacheKey? {
         guard let high = integer(UInt64.self), let low = integer(UInt64.self) else { return nil }
         return CacheKey(high: high, low: low)
     }
 
     /// The next `count` bytes; nil if there are fewer.
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    package mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= bytes.endIndex - place else { return nil }
         defer { place += count }
         return bytes[place..<place + count]

@@ -10,7 +10,7 @@ final class RecordMemory: Sendable {
     private struct State {
         var ring: EvictionRing<CacheKey, SourceRecord>
         /// Changes with every record that is saved or removed.
-        var changes: UInt64 = 0
+        var revision: UInt64 = 0
     }
 
     private let limit: Int
@@ -34,12 +34,12 @@ final class RecordMemory: Sendable {
     }
 
     /// To be read before a record is read from disk, and passed to `keep`.
-    var changes: UInt64 { state.withLock { $0.changes } }
+    var revision: UInt64 { state.withLock { $0.revision } }
 
     /// Stores a record that was read from disk, unless any was saved or removed since: it might be outdated.
-    func keep(_ record: SourceRecord, readAt changes: UInt64) {
+    func keep(_ record: SourceRecord, readAt revision: UInt64) {
         change { state in
-            guard state.changes == changes else { return }
+            guard state.revision == revision else { return }
             insert(record, &state)
         }
     }
@@ -48,7 +48,7 @@ final class RecordMemory: Sendable {
     func save(_ record: SourceRecord, _ token: PurgeToken?) -> Bool {
         change { state in
             guard token?.isValid ?? true else { return false }
-            state.changes &+= 1
+            state.revision &+= 1
             insert(record, &state)
             return true
         }
@@ -57,7 +57,7 @@ final class RecordMemory: Sendable {
     /// Removes a record.
     func remove(_ key: CacheKey) {
         change { state in
-            state.changes &+= 1
+            state.revision &+= 1
             _ = state.ring.remove(key)
         }
     }
@@ -65,7 +65,7 @@ final class RecordMemory: Sendable {
     /// Removes all records.
     func removeAll() {
         change { state in
-            state.changes &+= 1
+            state.revision &+= 1
             _ = state.ring.removeAll()
         }
     }

@@ -8,9 +8,20 @@ import Primitives
 /// A source's record as it is stored: in a row of the index, and in the files of the source's entries, so that a fresh
 /// picture is answered from its file alone. Pure.
 ///
-/// Integers least significant byte first: generation (4), directives (4), directives for other caches (4), status (2), format (1),
-/// members that are present (1), content hash (32); then in 8 bytes each the numbers, `Int64.min` for none; then the length in 4
-/// bytes of each text, and the texts. Key and key's text are stored beside it.
+/// Integers least significant byte first, sizes in bytes:
+///
+///       0   4  generation
+///       4   4  directives
+///       8   4  directives for other caches
+///      12   2  status
+///      14   1  format
+///      15   1  which of the optional members are there
+///      16  32  content hash
+///      48  96  twelve numbers of 8 bytes, `Int64.min` for none
+///     144  16  hash of the final URL
+///     160  12  lengths of the three texts, then the texts
+///
+/// Key and key's text are stored beside it.
 struct StoredRecord: Equatable {
     /// The index's generation when it was stored; never 0.
     let generation: UInt32

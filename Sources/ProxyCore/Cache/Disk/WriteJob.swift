@@ -2,13 +2,29 @@
 
 /// One job of the disk tier's writer.
 struct WriteJob: Sendable {
-    /// The work: runs on the writer's thread, and returns how many entries or records it concerned.
-    typealias Work =
-        @Sendable (DiskWriter, inout WriteBatch) throws(DiskCacheError) -> Int
+    /// The work: runs on the writer's thread.
+    typealias Work<Value> = @Sendable (DiskWriter, inout WriteBatch) throws(DiskCacheError) -> Value
+    typealias Completion<Value> = @Sendable (Result<Value, DiskCacheError>) -> Void
 
-    let work: Work
-    /// Called once when it is done; nil if no caller waits.
-    let completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?
+    /// Does the work, and has the batch call the completion; a failure is counted.
+    let run: @Sendable (DiskWriter, inout WriteBatch) -> Void
     /// Whether it may wait for others to share a batch with.
-    var isDeferred = false
+    let isDeferred: Bool
+
+    /// - Parameter completion: called once, when the batch is in the index or has failed; nil if no caller waits.
+    init<Value>(
+        isDeferred: Bool = false, _ work: @escaping Work<Value>, completion: Completion<Value>? = nil
+    ) {
+        self.isDeferred = isDeferred
+        run = { writer, batch in
+            do throws(DiskCacheError) {
+                let value = try work(writer, &batch)
+                guard let completion else { return }
+                batch.completions.append { completion($0.map { .failure($0) } ?? .success(value)) }
+            } catch {
+                writer.storage.failed(with: error)
+                completion?(.failure(error))
+            }
+        }
+    }
 }

@@ -108,21 +108,13 @@ package final class MemoryCache: Sendable {
         return result
     }
 
-    /// Stores an entry, in place of one with the same key; false if it is too large, or its token void.
+    /// Stores an entry in place of one with the same key, with the latest record of its source since the token was issued, and
+    /// returns it; nil if it is too large, its token void, or its content outdated.
     @discardableResult
-    package func insert(_ entry: MemoryEntry, token: PurgeToken? = nil) -> Bool {
-        let leaving = change(shard(of: entry.description.key)) { shard in
-            token?.isValid ?? true ? shard.insert(entry) : [entry]
-        }
-        return leaving.last !== entry
-    }
-
-    /// The same with the latest record of its source since the token was issued; nil if it was not accepted.
-    package func admit(_ entry: MemoryEntry, token: PurgeToken) -> MemoryEntry? {
+    package func insert(_ entry: MemoryEntry, token: PurgeToken? = nil) -> MemoryEntry? {
         let (current, leaving) = change(shard(of: entry.description.key)) { shard in
-            // A later record is recorded before the shards are updated: it is known here, or the update
-            // comes.
-            let current = token.current(entry)
+            // A later record is recorded before the shards are updated: it is known here, or the update comes.
+            let current = token.map { $0.current(entry) } ?? entry
             return (current, current.map { shard.insert($0) } ?? [])
         }
         return leaving.last === current ? nil : current

@@ -34,14 +34,9 @@ package final class MemoryEntry: Sendable {
     /// bytes.
     private static let overhead = 896
 
-    /// Creates an entry with a complete body.
-    package convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
-        self.init(description: description, body: body, record: record, lease: nil)
-    }
-
-    /// The same with a lease for its bytes.
+    /// Creates an entry with a complete body, and maybe a lease for its bytes.
     package convenience init(
-        description: EntryDescription, body: [UInt8], record: SourceRecord, lease: MemoryLease?
+        description: EntryDescription, body: [UInt8], record: SourceRecord, lease: MemoryLease? = nil
     ) {
         self.init(
             description: description, body: .bytes(body), identity: nil, lease: lease, record: record,

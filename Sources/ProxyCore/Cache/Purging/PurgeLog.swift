@@ -146,16 +146,23 @@ package final class PurgeLog: Sendable {
         }
     }
 
-    /// Whether what was made under a token is not known to be of outdated content.
-    func admits(_ description: EntryDescription, under token: PurgeToken) -> Bool {
+    /// Whether other content of an entry's source has come since a token was issued.
+    func knowsNewerContent(than description: EntryDescription, since token: PurgeToken) -> Bool {
         switch state.withLock({ $0.latest.change(of: description.sourceKey, since: token.number) }) {
-        case .none, .unknown: true
-        case .record(let record): record.contentHash == description.sourceHash
+        case .none, .unknown: false
+        case .record(let record): record.contentHash != description.sourceHash
         }
     }
 }
 
 /// A token to store, valid unless one of its keys was purged since it was issued.
+///
+/// | asked before | | what makes the answer no |
+/// |---|---|---|
+/// | a record, or an entry, is written to disk | `isValid` | a purge; under a claim also a later record |
+/// | bytes are written whose record is written apart | `isValidForBody` | a purge; under a claim also a record of other bytes |
+/// | an entry goes into memory, which must have the latest record | `current` | a purge, or a record of other bytes |
+/// | work is spent on a store, which then asks one of the above | `knowsNewerContent` | a record of other bytes; no purge |
 package struct PurgeToken: Sendable {
     fileprivate let purgeLog: PurgeLog
     fileprivate let keys: [CacheKey]
@@ -172,8 +179,10 @@ package struct PurgeToken: Sendable {
     /// The entry to store under it; nil for none.
     func current(_ entry: MemoryEntry) -> MemoryEntry? { purgeLog.current(entry, under: self) }
 
-    /// Whether nothing is known that makes an entry outdated.
-    package func admits(_ description: EntryDescription) -> Bool { purgeLog.admits(description, under: self) }
+    /// Whether other content of an entry's source has come since the token was issued; says nothing of purges.
+    package func knowsNewerContent(than description: EntryDescription) -> Bool {
+        purgeLog.knowsNewerContent(than: description, since: self)
+    }
 
     /// The same token for another result as well.
     package func extended(to key: CacheKey) -> PurgeToken {

@@ -59,7 +59,7 @@ extension ImageJob {
         // Issued again: what was purged while the job waited to be joined does not concern it.
         if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         var response = try await job.image()
-        if scope == .durable { await tiers.secure(&response, for: request, token: job.token) }
+        if scope == .durable { await tiers.makeDurable(&response, for: request, token: job.token) }
         return response
     }
 

@@ -174,7 +174,8 @@ extension ImageJob {
         guard let plan = request.plan, mayHoldIntermediate(of: record) else { return nil }
         let key = intermediateKey(record)
         // Lost: why it can't be read; the request would use the original.
-        guard let hit = try? await tiers.disk.findOnReader(key.key, .intermediate, key.text, .whole) else {
+        guard let hit = try? await tiers.disk.findBlocking(key.key, .intermediate, key.text, .inAnyFile)
+        else {
             return nil
         }
         let serves = pipeline.configuration.intermediates.serves(

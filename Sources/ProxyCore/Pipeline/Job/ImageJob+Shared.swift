@@ -7,15 +7,24 @@ import Primitives
 import Request
 import Sharing
 
-/// What the tier that nodes share has of an image, and what it is offered. It is asked after the node's own tiers and before the
-/// origin; a failure is a miss.
+/// What is shared of an image: what its source's home and the tier that nodes share have of it, and what that tier is offered.
+///
+/// The home is asked first, then the tier, both after the node's own tiers and before the origin, and each once for a picture;
+/// a failure is a miss.
 extension ImageJob {
     /// Whether the shared tier may have the image, or may get it.
     private var isShareable: Bool { !isPrivate && !request.source.isUpload && scope.usesDisk }
 
-    /// The source as the shared tier knows it, with the picture if it has it; nil where this node may use its own record.
+    /// What has been asked so far; nil where neither a home nor the shared tier may be asked.
+    private var answers: SharedAnswers? { isShareable ? sharedAnswers : nil }
+
+    /// The source as its home or the shared tier knows it; nil where this node may use its own record. A picture that comes with
+    /// it is kept for `sharedResult`.
+    ///
+    /// A client's `no-cache` has the origin confirm the record, whoever has one. It forbids no bytes of the content that is
+    /// then confirmed, so the look-ups of result and original below do not depend on it.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
-        guard tiers.asksOtherNodes, isShareable, !directives.noCache else { return nil }
+        guard let answers, !directives.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
         if known?.directives.contains(.mustConfirm) == true { return nil }
         if let known, request.accepts(known),
@@ -24,28 +33,30 @@ extension ImageJob {
             return nil
         }
         let subject = SharedSubject(request)
-        if let found = await homeSource(of: subject) { return found }
+        if let found = await homeSource(of: subject, answers) { return found }
         guard let shared = tiers.shared else { return nil }
+        let asksForResult = request.plan != nil && answers.begin(.store, subject.result)
         let (found, result) = await context.traced("shared look-up") {
-            await shared.lookUp(subject, withResult: request.plan != nil)
+            await shared.lookUp(subject, withResult: asksForResult)
         }
+        if let result { answers.keep(result, as: subject.result) }
         guard let record = found, request.accepts(record),
             // Whole seconds, as the store's ages are.
             known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
-        shared.noteFound(subject.source)
+        shared.noteShared(subject.source)
         await tiers.saveIfLatest(record, receivedAt: .now, scope: scope, token: token)
-        var source = Source(record: record, provenance: .stored)
-        source.sharedResult = result
-        return source
+        return Source(record: record, provenance: .stored)
     }
 
     /// The picture of the request, and the record of its source, as the source's home among the nodes has them, or has made them
-    /// for this node; nil where this node is the home, or does without.
+    /// for this node; nil where this node is the home, or does without, or has asked before.
     private func homeAnswer(
-        _ subject: SharedSubject
+        _ subject: SharedSubject, _ answers: SharedAnswers
     ) async -> (record: SourceRecord, entry: PortableEntry)? {
-        guard let homes = tiers.homes, let asked = context.asked, !directives.onlyIfCached else { return nil }
+        guard let homes = tiers.homes, let asked = context.asked, !directives.onlyIfCached,
+            answers.begin(.home, subject.result)
+        else { return nil }
         return await context.traced("home") {
             await homes.picture(
                 of: subject, target: asked.target, accept: asked.accept, client: context.client)
@@ -53,12 +64,14 @@ extension ImageJob {
     }
 
     /// The source with the picture or the original, as its home has it.
-    private func homeSource(of subject: SharedSubject) async -> Source? {
-        guard let answer = await homeAnswer(subject), request.accepts(answer.record) else { return nil }
+    private func homeSource(of subject: SharedSubject, _ answers: SharedAnswers) async -> Source? {
+        guard let answer = await homeAnswer(subject, answers), request.accepts(answer.record) else {
+            return nil
+        }
         await tiers.saveIfLatest(answer.record, receivedAt: .now, scope: scope, token: token)
-        var source = Source(record: answer.record, provenance: .stored)
+        let source = Source(record: answer.record, provenance: .stored)
         guard answer.entry.description.kind == .original else {
-            source.sharedResult = answer.entry
+            answers.keep(answer.entry, as: subject.result)
             return source
         }
         return await adopting(answer.entry, in: source)
@@ -73,20 +86,20 @@ extension ImageJob {
         return found
     }
 
-    /// The picture as the shared tier has it, if it was made from the source's present content.
+    /// The picture as its source's home or the shared tier has it, if it was made from the source's present content.
     func sharedResult(of source: Source) async -> ImageResponse? {
-        guard tiers.asksOtherNodes, isShareable, request.plan != nil else { return nil }
+        guard let answers, request.plan != nil else { return nil }
         let subject = SharedSubject(request)
         let hash = source.record.contentHash
-        var entry = source.sharedResult
+        var entry = answers.take(subject.result)
         if entry?.description.sourceHash != hash {
             // The bytes were fetched just now; that another node made this picture meanwhile is too unlikely to ask.
             guard source.body == nil else { return nil }
-            entry = await result(of: subject, madeFrom: hash)
+            entry = await result(of: subject, madeFrom: hash, answers)
         }
         guard var found = entry else { return nil }
         found.description.storedAt = now.seconds
-        tiers.shared?.noteFound(subject.result)
+        tiers.shared?.noteShared(subject.result)
         await tiers.store(shared: found, of: source.record, scope: scope, token: token)
         var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
@@ -95,13 +108,15 @@ extension ImageJob {
     }
 
     /// A picture from the source's home, unless this node has the original, or from the shared tier.
-    private func result(of subject: SharedSubject, madeFrom hash: ContentHash) async -> PortableEntry? {
-        if !tiers.mayHoldOriginal(of: request), let made = await homeAnswer(subject)?.entry,
+    private func result(
+        of subject: SharedSubject, madeFrom hash: ContentHash, _ answers: SharedAnswers
+    ) async -> PortableEntry? {
+        if !tiers.mayHoldOriginal(of: request), let made = await homeAnswer(subject, answers)?.entry,
             made.description.kind.isResult, made.description.sourceHash == hash
         {
             return made
         }
-        guard let shared = tiers.shared else { return nil }
+        guard let shared = tiers.shared, answers.begin(.store, subject.result) else { return nil }
         return await context.traced("shared result") {
             await shared.result(of: subject, madeFrom: hash)
         }
@@ -109,9 +124,9 @@ extension ImageJob {
 
     /// The source with its original as its home or the shared tier has it; nil where neither has.
     func sharedOriginal(of source: Source) async -> Source? {
-        guard isShareable else { return nil }
+        guard let answers else { return nil }
         let (subject, hash) = (SharedSubject(request), source.record.contentHash)
-        if request.plan == nil, let sent = await homeAnswer(subject)?.entry,
+        if request.plan == nil, let sent = await homeAnswer(subject, answers)?.entry,
             sent.description.kind == .original, sent.description.contentHash == hash
         {
             return await adopting(sent, in: source)
@@ -121,7 +136,7 @@ extension ImageJob {
             await shared.original(hash, of: subject)
         }
         guard let entry else { return nil }
-        shared.noteFound(request.sourceKey)
+        shared.noteShared(request.sourceKey)
         return await adopting(entry, in: source)
     }
 
@@ -131,7 +146,7 @@ extension ImageJob {
         let subject = SharedSubject(request)
         let (record, result) = await shared.lookUp(subject, withResult: request.plan != nil)
         guard let record, request.plan == nil, shared.configuration.originals else {
-            return (record != nil, result != nil)
+            return (record != nil, record.map { $0.contentHash == result?.description.sourceHash } ?? false)
         }
         return (true, await shared.original(record.contentHash, of: subject) != nil)
     }
@@ -143,8 +158,7 @@ extension ImageJob {
         guard let shared = tiers.shared, isShareable else { return }
         let subject = SharedSubject(request)
         guard source.body == nil else {
-            return tiers.offer(
-                subject, .original, source.record, cost: source.fetchTime / 1_000, to: shared)
+            return tiers.offer(subject, .original, source.record, cost: source.fetchTime / 1_000)
         }
         let record = source.record
         shared.offerRecord(
@@ -153,16 +167,15 @@ extension ImageJob {
 
     /// Offers a picture that has just been made.
     func offer(made response: ImageResponse) {
-        guard let shared = tiers.shared, isShareable, response.isStored else { return }
+        guard tiers.shared != nil, isShareable, response.isStored else { return }
         let timings = response.timings
         let cost = (timings.fetch + timings.decode + timings.transform + timings.encode) / 1_000
-        tiers.offer(
-            SharedSubject(request), response.description.kind, response.record, cost: cost, to: shared)
+        tiers.offer(SharedSubject(request), response.description.kind, response.record, cost: cost)
     }
 
     /// Offers what a tier had, since it was used again.
     func offerUse(_ description: EntryDescription, of record: SourceRecord) {
-        guard let shared = tiers.shared, isShareable else { return }
-        tiers.offer(SharedSubject(request), description.kind, record, cost: nil, to: shared)
+        guard tiers.shared != nil, isShareable else { return }
+        tiers.offer(SharedSubject(request), description.kind, record, cost: nil)
     }
 }

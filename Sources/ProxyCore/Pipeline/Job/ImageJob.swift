@@ -55,6 +55,8 @@ struct ImageJob: Sendable {
     let cookies: [String]
     /// Distinguishes a job for one client alone from all others; nil where the image is shared.
     let privateID: UInt64?
+    /// What its source's home and the shared tier have answered; nil where there is neither.
+    let sharedAnswers: SharedAnswers?
     /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
     var token: PurgeToken
     /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
@@ -75,6 +77,7 @@ struct ImageJob: Sendable {
         self.context = context
         self.cookies = cookies ?? []
         privateID = cookies.map { _ in pipeline.lastPrivateID.wrappingAdd(1, ordering: .relaxed).newValue }
+        sharedAnswers = pipeline.tiers.asksOtherNodes ? SharedAnswers() : nil
         token = pipeline.tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
     }
 
@@ -194,9 +197,7 @@ struct ImageJob: Sendable {
             guard !directives.onlyIfCached else { throw .notCached }
             return try await revalidatedSource(record, isShared: shared != nil)
         }
-        var source = Source(record: record, provenance: .init(reuse, ofFresh: .stored))
-        source.sharedResult = shared?.sharedResult
-        return source
+        return Source(record: record, provenance: .init(reuse, ofFresh: .stored))
     }
 
     /// Asks the origin about a source that is on record; when that fails, falls back on the record where it may.

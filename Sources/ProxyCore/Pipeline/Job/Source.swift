@@ -15,8 +15,6 @@ struct Source: Sendable {
     var fetchTime = 0
     /// The status that the origin answered with, where it was asked.
     var status = 200
-    /// The picture, where the shared tier had it together with the record.
-    var sharedResult: PortableEntry?
     /// Where its bytes are stored.
     var stored = Stored(isAnywhere: true, isDurable: false)
 

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Which tiers a purge is about (SDWebImage: SDImageCacheType).
 package enum PurgedTiers: String, Sendable, CaseIterable {
-    /// Both.
+    /// Memory, open files and disk.
     case all
     /// Memory alone: what is on disk stays and is read again.
     case memory
@@ -34,21 +34,6 @@ package struct PurgeCounts: Sendable, Hashable {
 }
 
 extension ImageTiers {
-    /// Links a request's tags to its result, for purges; false when that can't be stored.
-    func linkTags(of request: ImageRequest) async -> Bool {
-        guard !request.delivery.tags.isEmpty else { return true }
-        let links = request.delivery.tags.map { tag in
-            TagLink(tag: tag, result: request.resultKey, source: request.sourceKey)
-        }
-        do throws(DiskCacheError) {
-            try await disk.link(links)
-            return true
-        } catch {
-            // The disk tier has counted that.
-            return false
-        }
-    }
-
     /// Removes everything of a source, its record included.
     func purge(source: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
@@ -61,6 +46,12 @@ extension ImageTiers {
         if which.includesMemory { counts.memory = memory.removeAll(ofSource: source) }
         if which.includesDisk { counts.disk = try await disk.removeAll(ofSource: source) }
         return counts
+    }
+
+    /// The same for a source that is gone, or must not be stored any more.
+    func removeAll(ofSource source: CacheKey) async {
+        // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
+        _ = try? await purge(source: source, in: .all)
     }
 
     /// Removes one entry: a result's, or an original's.
@@ -124,7 +115,7 @@ extension ImageTiers {
     /// - Parameter found: called with the sources before anything is removed: their tasks must not be joined.
     func purge(
         tag: String, found: @escaping @Sendable (Set<CacheKey>) -> Void
-    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+    ) async throws(DiskCacheError) -> PurgeCounts {
         let all = FoundLinks()
         var counts = PurgeCounts()
         var failure: DiskCacheError?
@@ -145,23 +136,23 @@ extension ImageTiers {
             if memory.remove(link.result) { counts.memory += 1 }
             openFiles.remove(link.result)
         }
-        let sources = Set(all.links.map(\.source))
-        for source in sources { await adoptMark(of: source) }
+        counts.sources = Set(all.links.map(\.source))
+        for source in counts.sources { await markStale(source) }
         if let failure { throw failure }
-        return (counts, sources)
+        return counts
     }
 
-    /// Removes from one tier what a tag hangs on; what the other holds stays under it, and is answered from.
+    /// Removes what carries a tag from memory or from disk alone; what the other holds keeps the tag, and is answered from.
     ///
     /// An untransformed picture is on disk as its source's original, which goes, too.
     /// - Parameter found: as above.
-    func purge(
-        tag: String, in which: PurgedTiers, found: (Set<CacheKey>) -> Void
-    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+    func removeResults(
+        ofTag tag: String, in which: PurgedTiers, found: (Set<CacheKey>) -> Void
+    ) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         let links = try await disk.links(ofTag: tag)
-        let sources = Set(links.map(\.source))
-        found(sources)
+        counts.sources = Set(links.map(\.source))
+        found(counts.sources)
         purgeLog.begin(links.keys)
         defer { purgeLog.end(links.keys) }
         let results = EntryKind.allCases.filter(\.isResult)
@@ -170,22 +161,23 @@ extension ImageTiers {
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             if which.includesDisk { counts.disk += try await removeOnDisk(link.result, results) }
         }
-        guard which.includesDisk else { return (counts, sources) }
-        for source in sources {
+        guard which.includesDisk else { return counts }
+        for source in counts.sources {
             _ = remove(source, from: openFiles)
             counts.disk += try await removeOnDisk(source, [.original])
         }
-        return (counts, sources)
+        return counts
     }
 
     /// Makes the entries of a source stale, as the disk tier has marked its record; without a record they go.
-    private func adoptMark(of source: CacheKey) async {
+    private func markStale(_ source: CacheKey) async {
         if var record = await disk.sourceRecord(for: source) {
             // Also if the disk tier could not write that.
             record.directives.insert(.mustConfirm)
             update(record)
         } else {
-            removeFromMemoryAndOpenFiles(source)
+            memory.removeAll(ofSource: source)
+            openFiles.removeAll(ofSource: source)
         }
     }
 }

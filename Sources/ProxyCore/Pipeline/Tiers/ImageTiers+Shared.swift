@@ -16,7 +16,7 @@ extension ImageTiers {
     ) async {
         let policy = entry.description.kind == .original ? originals : results
         guard policy.usesDisk, scope.usesDisk, !record.directives.forbidStoring,
-            token.admits(entry.description)
+            !token.knowsNewerContent(than: entry.description)
         else { return }
         // Lost: why; the tier has counted it.
         guard entry.body.count > Self.maxAtOnce else {
@@ -42,37 +42,28 @@ extension ImageTiers {
 
     // MARK: - Reading for an upload
 
-    /// A picture, and the record of its source, as they are here now; nil if they are not.
-    func content(of subject: SharedSubject) async -> SharedUpload.Content? {
-        if let entry = peek(subject.result), entry.description.kind.isResult, !entry.record.isPartial {
-            return await content(entry.description, entry.body, entry.record)
+    /// A picture or an original, and the record of its source, as they are here now; nil if they are not.
+    func content(of subject: SharedSubject, isOriginal: Bool) async -> SharedUpload.Content? {
+        let key = isOriginal ? subject.source : subject.result
+        let text = isOriginal ? subject.sourceText : subject.resultText
+        let kinds = isOriginal ? [.original] : EntryKind.results
+        // In memory an untransformed picture has the result's key.
+        if let entry = peek(key) ?? peek(subject.result), kinds.contains(entry.description.kind),
+            !entry.record.isPartial
+        {
+            var description = entry.description
+            description.name(key, text)
+            return await content(description, entry.body, entry.record)
         }
-        for kind in EntryKind.results {
+        for kind in kinds {
             // Lost: why it can't be read; it is then not uploaded.
-            guard let hit = try? await disk.findOnReader(subject.result, kind, subject.resultText, .whole),
-                !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
+            guard let hit = try? await disk.findBlocking(key, kind, text, .inAnyFile), !hit.isReadOnly,
+                let record = await disk.sourceRecord(for: subject.source),
                 record.contentHash == hit.description.sourceHash
             else { continue }
             return await content(hit.description, hit.body, record)
         }
         return nil
-    }
-
-    /// An original, and its record, as they are here now; nil if they are not.
-    func originalContent(of subject: SharedSubject) async -> SharedUpload.Content? {
-        if let entry = peek(subject.source) ?? peek(subject.result), entry.description.kind == .original,
-            !entry.record.isPartial
-        {
-            var description = entry.description
-            description.name(subject.source, subject.sourceText)
-            return await content(description, entry.body, entry.record)
-        }
-        // Lost: as above.
-        guard let hit = try? await disk.findOnReader(subject.source, .original, subject.sourceText, .whole),
-            !hit.isReadOnly, let record = await disk.sourceRecord(for: subject.source),
-            record.contentHash == hit.description.contentHash
-        else { return nil }
-        return await content(hit.description, hit.body, record)
     }
 
     private func content(
@@ -86,41 +77,40 @@ extension ImageTiers {
 
     /// Offers what memory has to the shared tier, since it was used again.
     func offerUse(of entry: MemoryEntry) {
-        guard let shared else { return }
+        guard shared != nil else { return }
         let (description, record) = (entry.description, entry.record)
         let subject = SharedSubject(
-            source: record.key, sourceText: record.keyText, url: record.url, result: description.key,
-            resultText: description.keyText)
-        offer(subject, description.kind, record, cost: nil, to: shared)
+            source: (record.key, record.keyText), result: (description.key, description.keyText), tags: [])
+        offer(subject, description.kind, record, cost: nil)
     }
 
-    /// Offers a picture or an original.
+    /// Offers a picture or an original to the shared tier, if there is one.
     /// - Parameter cost: milliseconds of work that it took; nil for a use of what was there.
-    func offer(
-        _ subject: SharedSubject, _ kind: EntryKind, _ record: SourceRecord, cost: Int?, to shared: SharedTier
-    ) {
-        guard !record.directives.forbidStoring, kind != .intermediate else { return }
+    func offer(_ subject: SharedSubject, _ kind: EntryKind, _ record: SourceRecord, cost: Int?) {
+        guard let shared, !record.directives.forbidStoring, kind != .intermediate else { return }
         let token = purgeLog.token(for: subject.result, subject.source)
         let isOriginal = kind == .original
-        shared.offer(
-            SharedUpload(subject, token: token) { [weak self] in
-                isOriginal
-                    ? await self?.originalContent(of: subject) : await self?.content(of: subject)
-            }, isOriginal: isOriginal, cost: cost)
+        let upload = SharedUpload(subject, token: token) { [weak self] in
+            await self?.content(of: subject, isOriginal: isOriginal)
+        }
+        shared.offer(upload, isOriginal: isOriginal, cost: cost)
     }
-}
-
-extension SourceRecord {
-    /// The source's URL.
-    var url: String { String(ImageRequest.source(inKeyText: keyText) ?? "") }
 }
 
 extension SharedSubject {
     /// What a request is about.
     init(_ request: ImageRequest) {
         self.init(
-            source: request.sourceKey, sourceText: request.sourceKeyText,
-            url: String(ImageRequest.source(inKeyText: request.sourceKeyText) ?? ""),
-            result: request.resultKey, resultText: request.resultKeyText, tags: request.delivery.tags)
+            source: (request.sourceKey, request.sourceKeyText),
+            result: (request.resultKey, request.resultKeyText), tags: request.delivery.tags)
+    }
+
+    fileprivate init(
+        source: (key: CacheKey, text: String), result: (key: CacheKey, text: String), tags: [String]
+    ) {
+        self.init(
+            source: source.key, sourceText: source.text,
+            url: String(ImageRequest.source(inKeyText: source.text) ?? ""), result: result.key,
+            resultText: result.text, tags: tags)
     }
 }

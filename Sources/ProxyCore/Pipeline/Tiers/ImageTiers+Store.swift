@@ -60,19 +60,20 @@ extension ImageTiers {
         _ key: IntermediateKey, of record: SourceRecord, scope: StorageScope
     ) -> OutputTarget? {
         guard results.usesDisk, scope.usesDisk, !record.directives.forbidStoring else { return nil }
-        // Lost: why nothing can be staged; the disk tier has counted it.
-        guard let staged = try? disk.stage(kind: .intermediate, keyText: key.text) else { return nil }
-        return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
+        return stagedTarget(.intermediate, key.text)
     }
 
     private func target(
         _ kind: EntryKind, _ keyText: String, mayStore: Bool
     ) throws(BodyError) -> OutputTarget {
-        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
-        if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
-            return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
-        }
+        if mayStore, let target = stagedTarget(kind, keyText) { return target }
         return try memoryTarget()
+    }
+
+    private func stagedTarget(_ kind: EntryKind, _ keyText: String) -> OutputTarget? {
+        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
+        guard let staged = try? disk.stage(kind: kind, keyText: keyText) else { return nil }
+        return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
 
     /// A place in memory: for bytes that are read again at once, or that no tier may hold.
@@ -119,9 +120,9 @@ extension ImageTiers {
         if originals.usesMemory, content.body.count <= maxEntryBytes,
             let lease = memory.lease(content.body.count), let bytes = await bytes(of: content.body)
         {
-            stored.isAnywhere = memory.insert(
-                MemoryEntry(description: description, body: bytes, record: record, lease: lease),
-                token: token)
+            let entry = MemoryEntry(
+                description: description, body: bytes, record: record, lease: lease)
+            stored.isAnywhere = memory.insert(entry, token: token) != nil
         }
         // Together with the record: a request that reads that before would look for bytes that are not there yet.
         if originals.usesDisk, scope.usesDisk,
@@ -214,7 +215,7 @@ extension ImageTiers {
         token: PurgeToken
     ) async {
         guard !response.record.directives.forbidStoring, scope != .nothing,
-            token.admits(response.description)
+            !token.knowsNewerContent(than: response.description)
         else { return }
         let byteCount = response.body.count
         if isPromoted { await promote(&response, token: token) }
@@ -236,7 +237,7 @@ extension ImageTiers {
         _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, scope: StorageScope,
         token: PurgeToken
     ) async -> Bool {
-        guard token.admits(description) else { return false }
+        guard !token.knowsNewerContent(than: description) else { return false }
         var response = ImageResponse(
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
         await promote(&response, token: token)
@@ -245,5 +246,62 @@ extension ImageTiers {
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         openFiles.remove(description.key)
         return isStored != nil
+    }
+
+    // MARK: - Tags
+
+    /// Links a request's tags to its result, for purges; false when that can't be stored.
+    func linkTags(of request: ImageRequest) async -> Bool {
+        guard !request.delivery.tags.isEmpty else { return true }
+        let links = request.delivery.tags.map { tag in
+            TagLink(tag: tag, result: request.resultKey, source: request.sourceKey)
+        }
+        do throws(DiskCacheError) {
+            try await disk.link(links)
+            return true
+        } catch {
+            // The disk tier has counted that.
+            return false
+        }
+    }
+
+    // MARK: - Power loss
+
+    /// Makes what is answered from a tier survive a loss of power: syncs the entry's file; writes one first
+    /// if the entry is in memory only.
+    ///
+    /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
+    /// that this is done once for it.
+    /// - Parameter token: given before the response was looked up.
+    func makeDurable(
+        _ response: inout ImageResponse, for request: ImageRequest, token: PurgeToken
+    ) async {
+        let record = response.record
+        var description = response.description
+        let isOriginal = description.kind == .original
+        guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
+            (isOriginal ? originals : results).usesDisk, !token.knowsNewerContent(than: description)
+        else { return }
+        if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
+        // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.
+        if (try? await disk.makeDurable(description)) == true { return markDurable(&response) }
+        guard let bytes = await bytes(of: response.body) else { return }
+        // The index knows more of a source than a file does.
+        let known = await disk.sourceRecord(for: record.key)
+        guard known.map({ $0.contentHash == description.sourceHash }) ?? true else { return }
+        do throws(DiskCacheError) {
+            try await disk.store(
+                description, body: bytes, record: known ?? record, savesRecord: known == nil, durable: true,
+                token: token)
+        } catch {
+            return
+        }
+        markDurable(&response)
+    }
+
+    private func markDurable(_ response: inout ImageResponse) {
+        response.isDurable = true
+        response.isStored = true
+        response.entry?.markDurable()
     }
 }

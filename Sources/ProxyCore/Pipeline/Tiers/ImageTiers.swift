@@ -112,19 +112,17 @@ package final class ImageTiers: Sendable {
     // MARK: - Looking up
 
     /// What is recorded of `request`'s source.
-    func record(for request: ImageRequest) async -> SourceRecord? {
+    /// - Parameter countsMiss: whether a source without a record in the index counts as a miss of the disk tier.
+    func record(for request: ImageRequest, countsMiss: Bool = false) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
-        return await recordBesideIndex(for: request)
-    }
-
-    private func recordBesideIndex(for request: ImageRequest) async -> SourceRecord? {
+        if countsMiss { disk.countMiss(.original) }
         if let record = recordInMemory(for: request) { return record }
         return await disk.readOnlyRecord(
             source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
             resultText: request.resultKeyText)
     }
 
-    /// The same once more, for a request that has waited for other nodes.
+    /// The record as memory has it, once more, for a request that has waited for other nodes.
     ///
     /// Does not suspend, so that no task can end between this and the fetch. A record that has just been saved is in memory.
     func recordAgain(for request: ImageRequest) -> SourceRecord? {
@@ -138,7 +136,7 @@ package final class ImageTiers: Sendable {
         return record
     }
 
-    /// The same for a client, counted, where it can be used: an untransformed image that no tier holds can't be served,
+    /// `record`, counted, where a client's request can use it: an untransformed image that no tier holds can't be served,
     /// whatever is recorded.
     ///
     /// Saves requests for new images the query of the index. A transform may have its intermediate, which only the record
@@ -148,9 +146,7 @@ package final class ImageTiers: Sendable {
             disk.countMiss(.original)
             return nil
         }
-        if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
-        disk.countMiss(.original)
-        return await recordBesideIndex(for: request)
+        return await record(for: request, countsMiss: true)
     }
 
     /// Whether pictures that are not here are requested from other nodes.
@@ -241,7 +237,7 @@ package final class ImageTiers: Sendable {
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        guard let kept = openFiles.admit(entry, token: token) else { return }
+        guard let kept = openFiles.insert(entry, token: token) else { return }
         response.keep(kept)
     }
 
@@ -265,7 +261,7 @@ package final class ImageTiers: Sendable {
         response.body = .bytes(bytes)
         let entry = MemoryEntry(
             description: response.description, body: bytes, record: response.record, lease: lease)
-        guard let kept = memory.admit(entry, token: token) else { return }
+        guard let kept = memory.insert(entry, token: token) else { return }
         response.keep(kept)
     }
 
@@ -279,22 +275,6 @@ package final class ImageTiers: Sendable {
                 try file.readAll(from: offset, count: Int(length))
             }
         }
-    }
-
-    /// Removes what memory and open files have of a source; returns how many entries of memory.
-    @discardableResult
-    func removeFromMemoryAndOpenFiles(_ source: CacheKey) -> Int {
-        openFiles.removeAll(ofSource: source)
-        return memory.removeAll(ofSource: source)
-    }
-
-    /// Forgets everything of a source that is gone.
-    func removeAll(ofSource source: CacheKey) async {
-        purgeLog.begin([source])
-        defer { purgeLog.end([source]) }
-        removeFromMemoryAndOpenFiles(source)
-        // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
-        _ = try? await disk.removeAll(ofSource: source)
     }
 }
 

@@ -7,45 +7,46 @@ import Synchronization
 extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
-        guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName), parts.index.isOpen else {
-            return parts.health.withLock { $0.mustRecover = true }
+        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName), storage.index.isOpen
+        else {
+            return storage.health.withLock { $0.mustReopen = true }
         }
     }
 
-    private var isInPlace: Bool { parts.folder.isInPlace && parts.lock.isInPlace(in: parts.folder) }
+    private var isInPlace: Bool { storage.folder.isInPlace && storage.lock.isInPlace(in: storage.folder) }
 
     /// Starts anew in the folder as it is now, with a new index of the files that are there.
     ///
     /// Look-ups continue meanwhile: until everything has been scanned, they query the file system. Returns
     /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
     /// the folder.
-    func recover() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, parts.health.withLock({ $0.takeRecovery() }) else { return false }
+    func reopen() throws(DiskCacheError) -> Bool {
+        guard loading != .underway, storage.health.withLock({ $0.takeReopening() }) else { return false }
         // A failure is detected again by the next check or the next store.
-        let isElsewhere = parts.isOff || !isInPlace
+        let isElsewhere = storage.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
-        try parts.index.setAside(in: parts.folder)
-        try parts.withSpace { () throws(DiskCacheError) in
-            try parts.index.open(blockSize: parts.folder.blockSize)
+        try storage.index.setAside(in: storage.folder)
+        try storage.withSpace { () throws(DiskCacheError) in
+            try storage.index.open(blockSize: storage.folder.blockSize)
         }
-        parts.index.loader.close()
+        storage.index.loader.close()
         // Memory still holds the results of the known tags.
-        let links = parts.tags.all
-        parts.tags.removeAll()
-        let now = parts.clock()
+        let links = storage.tags.all
+        storage.tags.removeAll()
+        let now = storage.clock()
         try apply(links.map { link in { try $0.link(link, at: now) } })
-        parts.tags.insert(links)
+        storage.tags.insert(links)
         // The new index has generations of its own: no earlier file counts.
-        parts.index.outdated.markComplete()
-        parts.entries.markComplete(false)
+        storage.index.outdated.markComplete()
+        storage.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
-        parts.switchOn()
-        parts.onEvent(isElsewhere ? .folderReplaced : .indexReplaced)
+        storage.switchOn()
+        storage.onEvent(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }
 
     private func forgetEntries(scanning shards: [DiskFolder.Shard]) {
-        parts.entries.removeAll()
+        storage.entries.removeAll()
         countsFromNothing()
         (scan, loading, hasTrash) = (FolderScan(of: shards), .done, !shards.isEmpty)
     }
@@ -56,16 +57,16 @@ extension DiskWriter {
     /// - Returns: false if it is: then the tier is off until a later try.
     private func attach() throws(DiskCacheError) -> Bool {
         do throws(DiskCacheError) {
-            let folder = try DiskFolder(path: parts.folder.path)
+            let folder = try DiskFolder(path: storage.folder.path)
             let lock = try FolderLock(folder: folder, lockTimeout: .seconds(0))
             try lock.markInUse()
-            try parts.folder.become(folder)
-            try parts.lock.become(lock)
+            try storage.folder.become(folder)
+            try storage.lock.become(lock)
             return true
         } catch .locked(let path) {
             switchOff(because: .locked(path))
             return false
-        } catch  where parts.isOff {
+        } catch  where storage.isOff {
             // It was reported when the tier was switched off.
             return false
         }
@@ -73,11 +74,11 @@ extension DiskWriter {
 
     /// Stores nothing and finds nothing from now on, in a folder that is another daemon's.
     private func switchOff(because error: DiskCacheError) {
-        guard !parts.isOff else { return }
-        parts.switchOff(because: error)
-        parts.index.close()
+        guard !storage.isOff else { return }
+        storage.switchOff(because: error)
+        storage.index.close()
         forgetEntries(scanning: [])
-        parts.entries.markComplete()
-        parts.failed(with: error)
+        storage.entries.markComplete()
+        storage.failed(with: error)
     }
 }

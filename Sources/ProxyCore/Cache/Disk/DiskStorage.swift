@@ -6,11 +6,11 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// The parts that the reading and the writing side of the disk tier share; each is safe on its own.
-final class DiskParts: Sendable {
+/// What the reading and the writing side of the disk tier share: folder, index, and what is known of them in memory. Each member
+/// is safe from any thread.
+final class DiskStorage: Sendable {
     let configuration: DiskCacheConfiguration
-    /// How much may be stored, and for how long; can change.
-    let bounds: Mutex<DiskCacheConfiguration>
+    private let currentBounds: Mutex<DiskBounds>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
@@ -57,7 +57,7 @@ final class DiskParts: Sendable {
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
-        bounds = Mutex(configuration)
+        currentBounds = Mutex(DiskBounds(configuration))
         self.clock = clock
         onEvent = report
         records = RecordMemory(limit: configuration.limits.maxRecordsInMemory, share: recordShare)
@@ -93,6 +93,11 @@ final class DiskParts: Sendable {
         }
     }
 
+    /// What a start does: (1) `FolderLock` shows how the last process ended. (2) The index is opened, or made anew; after an end
+    /// that may have lost commits a generation begins, and after any that was not in order the index no longer counts as
+    /// knowing all files. (3) The lock names this boot. (4) `DiskWriter.init` notes with `needsScan` whether the index knows
+    /// all files. (5) `DiskWriter.loadIndex` reads all rows. (6) `DiskWriter.stepScan`, if needed, finds the files without
+    /// rows, and then the index counts as knowing all. Look-ups work from (3) on.
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
@@ -105,13 +110,19 @@ final class DiskParts: Sendable {
     }
 
     /// Runs a step that needs some space; on a full disk again, in that of some entries.
-    func withSpace(_ step: () throws(DiskCacheError) -> Void) throws(DiskCacheError) {
+    func withSpace<Value>(_ step: () throws(DiskCacheError) -> Value) throws(DiskCacheError) -> Value {
         do {
-            try step()
+            return try step()
         } catch .full {
-            try folder.freeSpace()
-            try step()
+            try folder.removeRandomEntries()
+            return try step()
         }
+    }
+
+    /// How much may be stored, and for how long.
+    var bounds: DiskBounds {
+        get { currentBounds.withLock { $0 } }
+        set { currentBounds.withLock { $0 = newValue } }
     }
 
     // MARK: - Whether the tier is off
@@ -189,7 +200,7 @@ final class DiskParts: Sendable {
             file: try folder.stage(countedBy: files), bodyOffset: offset, kind: kind, keyText: keyText)
     }
 
-    /// Writes the header before the body, so that the file describes itself.
+    /// Writes the header in front of a body that is written already, so that the file describes itself.
     ///
     /// - Parameter checksum: the body's CRC32C; if it is nil the body is read once.
     func finish(
@@ -206,9 +217,7 @@ final class DiskParts: Sendable {
         }
         var known = checksum
         if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
-        let entry = DiskEntry(
-            description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
-            record: stored(record))
+        let entry = header(description, record, byteCount: byteCount, checksum: known ?? 0)
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return indexEntry(entry)
@@ -220,16 +229,19 @@ final class DiskParts: Sendable {
     ) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor) {
         let description = pending.description
         let staged = try stage(kind: description.kind, keyText: description.keyText)
-        let entry = DiskEntry(
-            description: description, bodyLength: Int64(pending.body.count), bodyChecksum: pending.checksum,
-            record: stored(record))
+        let entry = header(
+            description, record, byteCount: pending.body.count, checksum: pending.checksum)
         try staged.file.write(entry.encoded(), pending.body)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)
     }
 
-    private func stored(_ record: SourceRecord?) -> StoredRecord? {
-        record.flatMap { StoredRecord(inFile: $0, generation: index.generation) }
+    private func header(
+        _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int, checksum: UInt32
+    ) -> DiskEntry {
+        DiskEntry(
+            description: description, bodyLength: Int64(byteCount), bodyChecksum: checksum,
+            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
     }
 
     private func indexEntry(_ entry: DiskEntry) -> IndexEntry {

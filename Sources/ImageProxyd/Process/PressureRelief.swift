@@ -5,11 +5,11 @@
 ///
 /// SDWebImage drops its whole memory cache on a memory warning; half at a time keeps what is requested most.
 /// Pure.
-package struct PressureRelief: Sendable {
+struct PressureRelief: Sendable {
     /// The configured size in bytes.
     private var full: Int
     /// The size that may be used now, in bytes.
-    package private(set) var bound: Int
+    private(set) var bound: Int
     private var lastAlarm = Int64.min
 
     /// The minimum of the configured size, as a divisor.
@@ -17,33 +17,33 @@ package struct PressureRelief: Sendable {
     /// The step of regrowth, as a divisor.
     private static let step = 8
     /// Seconds without pressure before each step.
-    package static let calm: Int64 = 30
+    static let calm: Int64 = 30
 
     /// Starts at the configured size in bytes.
-    package init(full: Int) {
+    init(full: Int) {
         self.full = full
         bound = full
     }
 
     /// Sets another configured size, and returns the bound: that size while there is no pressure.
-    package mutating func resize(full: Int) -> Int {
+    mutating func resize(full: Int) -> Int {
         bound = isReduced ? min(bound, full) : full
         self.full = full
         return bound
     }
 
     /// Whether the bound is below the configured size.
-    package var isReduced: Bool { bound < full }
+    var isReduced: Bool { bound < full }
 
     /// Records that memory is short while the tier holds `bytes`, and returns the bound.
-    package mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
+    mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
         bound = max(full / Self.floor, min(bound, bytes) / 2)
         lastAlarm = now
         return bound
     }
 
     /// Returns the bound, a step more than before if there was no pressure.
-    package mutating func relax(at now: Int64) -> Int {
+    mutating func relax(at now: Int64) -> Int {
         guard isReduced, now - lastAlarm >= Self.calm else { return bound }
         lastAlarm = now
         bound = min(full, bound + full / Self.step)

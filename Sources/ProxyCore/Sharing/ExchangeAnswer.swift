@@ -6,7 +6,7 @@ import Primitives
 import Synchronization
 
 /// The answer of a store, or of another node.
-struct StoreAnswer: Sendable {
+struct ExchangeAnswer: Sendable {
     var status: Int
     var fields: [HeaderField]
     var content: [UInt8]
@@ -18,7 +18,7 @@ struct StoreAnswer: Sendable {
     var document: XMLText { XMLText(String(decoding: content, as: UTF8.self)[...]) }
 
     /// The failure that the status is.
-    var refusal: ObjectStoreError { .refused(status, document.element("Code")?.prefix(64).description ?? "") }
+    var refusal: ExchangeError { .refused(status, document.element("Code")?.prefix(64).description ?? "") }
 
     /// The object that it contains.
     func object(by clock: StoreClock) -> StoredObject {
@@ -37,11 +37,11 @@ struct StoreAnswer: Sendable {
 }
 
 /// Collects an answer within a bound.
-final class StoreAnswerReceiver: OriginReceiving {
+final class ExchangeAnswerReceiver: OriginReceiving {
     private let limit: Int
     /// Counts the bytes until the receiver is released; nil where they are few.
     private let budget: ByteBudget?
-    private let state = Mutex<StoreAnswer?>(nil)
+    private let state = Mutex<ExchangeAnswer?>(nil)
     private let reserved = Mutex(0)
 
     /// The maximum number of bytes of what says why the store refuses.
@@ -53,7 +53,7 @@ final class StoreAnswerReceiver: OriginReceiving {
     deinit { budget?.release(reserved.withLock { $0 }) }
 
     /// What has been received; nil without a head.
-    var answer: StoreAnswer? { state.withLock { $0 } }
+    var answer: ExchangeAnswer? { state.withLock { $0 } }
 
     func receive(head: OriginHead) throws(LoadError) {
         if let budget {
@@ -61,7 +61,7 @@ final class StoreAnswerReceiver: OriginReceiving {
             guard budget.reserve(count) else { throw .queueFull }
             reserved.withLock { $0 = count }
         }
-        state.withLock { $0 = StoreAnswer(status: head.status, fields: head.fields, content: []) }
+        state.withLock { $0 = ExchangeAnswer(status: head.status, fields: head.fields, content: []) }
     }
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Cache
+@testable import ImageProxyd
 
 @Suite("Memory tier under pressure")
 struct PressureReliefTests {

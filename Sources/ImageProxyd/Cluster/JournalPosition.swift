@@ -4,7 +4,7 @@ internal import Glibc
 import Primitives
 
 /// Until when this node has done the purges of others: a file beside the disk tier, so that the next start goes on there.
-struct JournalMark: Sendable {
+struct JournalPosition: Sendable {
     private let path: String
 
     /// - Parameter folder: that of the disk tier.

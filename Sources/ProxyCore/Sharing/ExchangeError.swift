@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the object store did not do what it was asked.
-package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why the object store, or another node, did not do what it was asked.
+///
+/// Only failures of the store are shown as text: a node that fails is reported by its name, or not at all.
+package enum ExchangeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It did not answer in time.
     case timedOut
     /// It was not reached, or its answer broke off; why, for the log.

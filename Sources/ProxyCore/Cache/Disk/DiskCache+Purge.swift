@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Primitives
+import Synchronization
+
+/// Purges: of one entry, of sources, of what carries a tag, and of everything. When a call returns, they hold, also after a kill.
+extension DiskCache {
+    /// Removes one entry; false if there is none.
+    @discardableResult
+    package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
+        let id = EntryID(kind: kind, key: key)
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.remove(id, because: .purged, &batch)
+        }
+    }
+
+    /// Removes the originals, all results and the records of sources.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
+        guard !sources.isEmpty else { return 0 }
+        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            var count = 0
+            for source in sources { count += try writer.removeSource(source, &batch) }
+            return count
+        }
+    }
+
+    /// The same for one source.
+    @discardableResult
+    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
+        try await removeAll(ofSources: [source])
+    }
+
+    /// Removes everything, source records included.
+    /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeAll(keepingTags: keepingTags, &batch)
+        }
+    }
+
+    /// Removes all results under a tag, and the links themselves.
+    ///
+    /// - Parameters:
+    ///   - tag: the name that the results carry.
+    ///   - found: called on the writing thread with the links, some at a time, before their entries are
+    ///     removed: no commit under a token that is voided there comes after the removal.
+    /// - Returns: how many entries were removed.
+    package func removeAll(
+        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
+    ) async throws(DiskCacheError) -> Int {
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeTag(tag, found: found, &batch)
+        }
+    }
+
+    // MARK: - Tags
+
+    /// Stores links of tags; when it returns, a purge finds them, also after a restart. One lock if they are
+    /// known.
+    ///
+    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago are removed
+    /// with their results, and their sources are revalidated: a result that a purge by its tag would no
+    /// longer find is not kept.
+    package func link(_ links: [TagLink]) async throws(DiskCacheError) {
+        let unknown = storage.tags.unknown(of: links)
+        guard !unknown.isEmpty else { return }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.link(unknown, &batch)
+        }
+    }
+
+    /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
+    package var mayLackLinks: Bool { storage.isOff || storage.index.lacksLinks }
+
+    /// All links of a tag, which stay.
+    package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
+        await flush()
+        guard !storage.isOff else { return storage.tags.links(of: tag) }
+        return try await onIOThread { () throws(DiskCacheError) in
+            let limit = self.storage.configuration.limits.batchSize
+            var links: [TagLink] = []
+            while true {
+                let some = try self.storage.index.links(ofTag: tag, after: links.last, limit: limit)
+                links += some
+                guard some.count == limit else { return links }
+            }
+        }
+    }
+
+    // MARK: - By the text of sources' keys
+
+    /// Removes the sources whose key's text is to go, with all entries made from them; returns how many entries those
+    /// were.
+    ///
+    /// Reads all rows of sources, and the headers of the files whose source is not on record.
+    package func removeAllSources(
+        whereKeyText isRemoved: @escaping @Sendable (String) -> Bool
+    ) async throws(DiskCacheError) -> Int {
+        guard !storage.isOff else { return 0 }
+        // Its rows must be all there are.
+        try await writer.perform { (writer, _) throws(DiskCacheError) in
+            try writer.finishScan()
+        }
+        let recorded = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
+            let rows = try self.storage.index.sources(after: row, limit: Self.rowsAtOnce)
+            return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
+        }
+        let others = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
+            try self.entriesWithoutRecord(after: row)
+        }
+        return recorded + others
+    }
+
+    /// - Parameter read: returns some sources with their keys' texts, and the last row that it has read; nil at the end.
+    private func removeSources(
+        whereKeyText isRemoved: (String) -> Bool,
+        _ read:
+            @escaping @Sendable (_ after: Int64) throws(DiskCacheError) -> (
+                row: Int64?, sources: [(text: String, key: CacheKey)]
+            )
+    ) async throws(DiskCacheError) -> Int {
+        var (count, row) = (0, Int64(0))
+        while true {
+            let after = row
+            let found = try await onIOThread { () throws(DiskCacheError) in try read(after) }
+            guard let last = found.row else { return count }
+            row = last
+            count += try await removeAll(ofSources: found.sources.filter { isRemoved($0.text) }.map(\.key))
+        }
+    }
+
+    private func entriesWithoutRecord(
+        after row: Int64
+    ) throws(DiskCacheError) -> (row: Int64?, sources: [(text: String, key: CacheKey)]) {
+        let rows = try storage.index.entries(after: row, limit: Self.rowsAtOnce)
+        var sources: [(text: String, key: CacheKey)] = []
+        for entry in rows where try !storage.index.hasRecord(for: entry.sourceKey) {
+            guard let file = try storage.folder.open(entry.id, fromMemory: false),
+                let header = try EntryFile(file).header()
+            else { continue }
+            sources.append((header.description.keyText, entry.sourceKey))
+        }
+        return (rows.last?.row, sources)
+    }
+}
