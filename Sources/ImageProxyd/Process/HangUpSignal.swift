@@ -40,7 +40,8 @@ struct HangUpSignal {
     /// Called before the settings are read: what is changed later is read anew.
     static func hold() {
         // Made now, since the handler must not make it.
-        hasComeEarly.store(false, ordering: .relaxed)
+        _ = hasComeEarly.load(ordering: .relaxed)
+        // Not SIG_IGN, which would discard a signal that is about to be handled.
         _ = signal(SIGHUP) { _ in hasComeEarly.store(true, ordering: .relaxed) }
     }
 
@@ -48,18 +49,17 @@ struct HangUpSignal {
     /// then. Returns when none is lost any more.
     init(_ reload: @escaping @Sendable () -> Void) async {
         self.reload = reload
-        signal(SIGHUP, SIG_IGN)
+        Self.hold()
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)
         source.setEventHandler { [gate] in
             if gate.come() { reload() }
         }
         await source.begin()
-        if hasComeEarly.load(ordering: .relaxed) { _ = gate.come() }
     }
 
     /// Handles each signal from now on.
     func begin() {
-        if gate.open() { queue.async(execute: reload) }
+        if gate.open() || hasComeEarly.load(ordering: .relaxed) { queue.async(execute: reload) }
     }
 
     /// Handles no more signals.
