@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Primitives
 
 /// Counts running name look-ups: each uses descriptors that only the resolver knows. Confined to the loader's
 /// thread.
 final class NameLookUps {
     private var underWay = 0
+    /// The look-ups of each client.
+    private var perClient: [ClientID: Int] = [:]
+
+    /// A look-up that is running.
+    struct Ticket {
+        fileprivate let client: ClientID?
+    }
 
     /// The maximum number of descriptors of one look-up: libcurl's own pair, and two of the C library.
     private static let descriptorsEach = 4
 
-    /// Counts a new look-up; false if it could use descriptors that other libraries need, even if lower ones
-    /// are free.
-    func begin() -> Bool {
-        guard underWay < Self.most(of: linux_descriptor_limit()) else { return false }
+    /// Counts a new look-up for a client, which may have half of them; nil if it could use descriptors that other
+    /// libraries need, even if lower ones are free.
+    func begin(for client: ClientID?) -> Ticket? {
+        let most = Self.most(of: linux_descriptor_limit())
+        guard underWay < most else { return nil }
+        if let client {
+            guard perClient[client, default: 0] < max(1, most / 2) else { return nil }
+            perClient[client, default: 0] += 1
+        }
         underWay += 1
-        return true
+        return Ticket(client: client)
     }
 
     /// Counts a finished look-up.
-    func end() { underWay -= 1 }
+    func end(_ ticket: Ticket) {
+        underWay -= 1
+        guard let client = ticket.client, let count = perClient[client] else { return }
+        perClient[client] = count > 1 ? count - 1 : nil
+    }
 
     /// The maximum number of concurrent look-ups for a number of descriptors that may be open: the
     /// descriptors reserved for libraries, less the share of other libraries.

@@ -13,18 +13,15 @@ extension Transfer {
     /// Whether the hop's name may be looked up; called if its address is not cached.
     func mayLookUp() -> Bool {
         guard url.literalAddress == nil, !isLookingUp else { return true }
-        guard rules.lookUps.begin() else {
-            hop.verdict = .refused(.queueFull)
-            return false
-        }
-        isLookingUp = true
-        return true
+        lookUp = rules.lookUps.begin(for: client)
+        if lookUp == nil { hop.verdict = .refused(.queueFull) }
+        return lookUp != nil
     }
 
     /// The look-up has ended, or libcurl waits for it no longer.
     func endLookUp() {
-        if isLookingUp { rules.lookUps.end() }
-        isLookingUp = false
+        if let lookUp { rules.lookUps.end(lookUp) }
+        lookUp = nil
     }
 
     /// Whether a socket to `address` may be opened; called before each address is tried.

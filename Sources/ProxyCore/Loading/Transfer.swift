@@ -103,8 +103,10 @@ final class Transfer {
     var redirectHead: OriginHead?
     /// The status handed to the receiver.
     var deliveredStatus: Int?
-    /// Whether a look-up of the current hop's name is running.
-    var isLookingUp = false
+    /// The look-up of the current hop's name, while it runs.
+    var lookUp: NameLookUps.Ticket?
+    /// Whether it runs.
+    var isLookingUp: Bool { lookUp != nil }
     /// Whether the caller has left while the name was looked up.
     private(set) var isAbandoned = false
     /// Whether the current hop needs a new connection.

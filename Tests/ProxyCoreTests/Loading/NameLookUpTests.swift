@@ -19,14 +19,28 @@ struct NameLookUpTests {
     @Test("are counted when they begin and end")
     func counting() {
         let lookUps = NameLookUps()
-        var begun = 0
-        while begun < 1_000, lookUps.begin() { begun += 1 }
+        var begun: [NameLookUps.Ticket] = []
+        while begun.count < 1_000, let ticket = lookUps.begin(for: nil) { begun.append(ticket) }
 
-        lookUps.end()
+        lookUps.end(begun[0])
 
-        #expect(begun < 1_000)
-        #expect(lookUps.begin())
-        #expect(!lookUps.begin())
+        #expect(begun.count < 1_000)
+        #expect(lookUps.begin(for: nil) != nil)
+        #expect(lookUps.begin(for: nil) == nil)
+    }
+
+    @Test("of one client leave as many to the others")
+    func shares() {
+        let lookUps = NameLookUps()
+        let (one, other) = (ClientID(v4: 1), ClientID(v4: 2))
+        var ofOne: [NameLookUps.Ticket] = []
+        while ofOne.count < 1_000, let ticket = lookUps.begin(for: one) { ofOne.append(ticket) }
+        var ofOther = 0
+        while ofOther < 1_000, lookUps.begin(for: other) != nil { ofOther += 1 }
+
+        #expect(ofOne.count == ofOther)
+        lookUps.end(ofOne[0])
+        #expect(lookUps.begin(for: one) != nil)
     }
 
     @Test("that their caller leaves hold the fetch until they end, and connect to nothing then")
