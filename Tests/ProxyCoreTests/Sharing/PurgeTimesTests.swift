@@ -68,6 +68,19 @@ struct PurgeTimesTests {
         #expect(last() == 80)
     }
 
+    @Test(
+        "An earlier purge that is read again takes nothing back",
+        arguments: [
+            PurgeTarget.source(CacheKey(canonicalText: "s")), .key(CacheKey(canonicalText: "r")), .tag("t"),
+            .prefix("http://o/a/"), .everything,
+        ])
+    func readAgain(target: PurgeTarget) {
+        var times = PurgeTimes()
+        for time: Int64 in [40, 70, 40] { times.note(target, at: time) }
+
+        #expect(times.last(source: key("s"), result: key("r"), url: "http://o/a/b.jpg", tags: ["t"]) == 70)
+    }
+
     @Test("Where a purge is forgotten, everything from before it counts as purged")
     func bounded() {
         var times = PurgeTimes(capacity: 3)
