@@ -122,7 +122,8 @@ final class Cluster: Sendable {
         return purge
     }
 
-    /// Does a purge that another node reports, unless it is done already.
+    /// Does a purge that another node reports, unless it is done already. One that fails is done when the journal is read, or
+    /// when it is reported again.
     /// - Returns: false where the message is too old, or a clock too wrong, to be done.
     func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Bool {
         switch tier?.journal.note(purge) ?? seen.note(purge) {
@@ -132,6 +133,7 @@ final class Cluster: Sendable {
         }
         guard purge.node != node else { return true }
         try await perform(purge, by: pipeline)
+        if let tier { tier.journal.didPerform(purge) } else { seen.didPerform(purge) }
         return true
     }
 

@@ -12,8 +12,8 @@ import Synchronization
 package final class PurgeJournal: Sendable {
     private struct State {
         var times = PurgeTimes()
-        /// Names that have been read, of the last minutes; those of `overlap` at most.
-        var seen: [String: Int64] = [:]
+        /// Purges that have been read or done, of the last minutes, by their names.
+        var seen: [String: Seen] = [:]
         /// When the journal was read to its end.
         var lastRead: ContinuousClock.Instant?
         /// The greatest time of a name that was read, in milliseconds.
@@ -22,6 +22,12 @@ package final class PurgeJournal: Sendable {
         var undone: [SharedPurge] = []
         /// Purges of this node that the store does not have yet.
         var unwritten: [SharedPurge] = []
+    }
+
+    private struct Seen {
+        var milliseconds: Int64
+        /// Whether it has been done here; else it is being done, or waits for the next reading.
+        var isDone: Bool
     }
 
     private let store: ObjectStore
@@ -76,7 +82,7 @@ package final class PurgeJournal: Sendable {
         let purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
         state.withLock { state in
             state.times.note(purge.target, at: now)
-            state.seen[purge.name] = purge.milliseconds
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
         }
         return purge
     }
@@ -98,23 +104,30 @@ package final class PurgeJournal: Sendable {
 
     /// What is known of a purge that another node reports.
     package enum Message: Sendable {
-        /// It is to be done.
+        /// It is to be done, also where it is being done: twice does no harm.
         case new
-        /// It has been done, or is being done.
+        /// It has been done.
         case known
         /// Its time is far from the store's: a repetition, or of a node whose clock can't be relied on.
         case outOfTime
     }
 
-    /// Notes a purge that another node has reported.
+    /// Notes a purge that another node has reported; `didPerform` says when it has been done.
     package func note(_ purge: SharedPurge) -> Message {
         let now = store.clock.now
         guard abs(purge.milliseconds / 1_000 - now) <= Self.longestDelay else { return .outOfTime }
         return state.withLock { state in
-            guard state.seen[purge.name] == nil else { return .known }
-            state.seen[purge.name] = purge.milliseconds
+            guard state.seen[purge.name]?.isDone != true else { return .known }
             state.times.note(purge.target, at: max(now, purge.milliseconds / 1_000))
             return .new
+        }
+    }
+
+    /// Notes that another node's purge has been done here. Until then each message of it is new, and so is its object.
+    package func didPerform(_ purge: SharedPurge) {
+        state.withLock { state in
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            state.undone.removeAll { $0 == purge }
         }
     }
 
@@ -153,7 +166,9 @@ package final class PurgeJournal: Sendable {
         let horizon = store.clock.now * 1_000 - 2 * Self.overlap
         return state.withLock { state in
             state.lastRead = begun
-            state.seen = state.seen.filter { $0.value >= min(horizon, state.position - 2 * Self.overlap) }
+            state.seen = state.seen.filter {
+                $0.value.milliseconds >= min(horizon, state.position - 2 * Self.overlap)
+            }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
         }
@@ -179,7 +194,7 @@ package final class PurgeJournal: Sendable {
             state.position = max(state.position, min(purge.milliseconds, now))
             state.times.note(purge.target, at: storedAt)
             guard purge.node != node, state.seen[purge.name] == nil else { return false }
-            state.seen[purge.name] = purge.milliseconds
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: false)
             return true
         }
     }

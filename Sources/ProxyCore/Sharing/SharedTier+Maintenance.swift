@@ -54,7 +54,11 @@ extension SharedTier {
         do throws(ExchangeError) {
             for purge in try await journal.read(from: start) {
                 if case .source(let source) = purge.target { sentRecords.forget(source) }
-                if await !apply(purge) { journal.postpone(undone: purge) }
+                if await apply(purge) {
+                    journal.didPerform(purge)
+                } else {
+                    journal.postpone(undone: purge)
+                }
             }
             return .success(journal.position)
         } catch {

@@ -81,6 +81,16 @@ struct PurgeTimesTests {
         #expect(times.last(source: key("s"), result: key("r"), url: "http://o/a/b.jpg", tags: ["t"]) == 70)
     }
 
+    @Test("Without a journal a purge that could not be done is new when it is reported again")
+    func reportedAgain() {
+        let seen = SeenPurges { 1_800_000_000 }
+        let purge = SharedPurge(.everything, node: "one", milliseconds: 1_800_000_000_000)
+
+        #expect(seen.note(purge) == .new && seen.note(purge) == .new)
+        seen.didPerform(purge)
+        #expect(seen.note(purge) == .known)
+    }
+
     @Test("Where a purge is forgotten, everything from before it counts as purged")
     func bounded() {
         var times = PurgeTimes(capacity: 3)

@@ -112,6 +112,24 @@ extension SharedTierTests {
         #expect(tried.value == [purge])
     }
 
+    @Test("A purge that was reported and could not be done is done when it is reported again, or read")
+    func reportedUndone() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        let journal = fixture.tier.journal
+        let purge = SharedPurge(.tag("a"), node: "one", milliseconds: Fixture.noon * 1_000)
+        fixture[purge.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
+
+        #expect(journal.note(purge) == .new && journal.note(purge) == .new)
+        #expect(try await journal.read(from: 0) == [purge])
+        journal.postpone(undone: purge)
+        #expect(journal.note(purge) == .new, "that it was read does not say that it was done")
+        journal.didPerform(purge)
+
+        #expect(journal.note(purge) == .known)
+        #expect(try await journal.read(from: 0).isEmpty)
+    }
+
     @Test("Of more purges than can wait to be done here, everything is purged in their place")
     func tooManyUndone() async throws {
         let fixture = try Fixture()
@@ -139,6 +157,7 @@ extension SharedTierTests {
             SharedPurge(.everything, node: "one", milliseconds: (Fixture.noon + seconds) * 1_000)
         }
         #expect(fixture.tier.journal.note(message(0)) == .new)
+        fixture.tier.journal.didPerform(message(0))
         #expect(fixture.tier.journal.note(message(0)) == .known)
         #expect(fixture.tier.journal.note(message(-601)) == .outOfTime)
         #expect(fixture.tier.journal.note(message(601)) == .outOfTime)
