@@ -116,10 +116,7 @@ final class Cluster: Sendable {
 
     /// From now on this node uses nothing of the store from before the purge.
     private func begin(_ target: PurgeTarget) -> SharedPurge {
-        if let tier { return tier.begin(target) }
-        let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
-        _ = seen.note(purge)
-        return purge
+        tier?.begin(target) ?? seen.begin(target, node: node)
     }
 
     /// Does a purge that another node reports, unless it is done already. One that fails is done when the journal is read, or

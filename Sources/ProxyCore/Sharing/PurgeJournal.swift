@@ -76,15 +76,16 @@ package final class PurgeJournal: Sendable {
 
     // MARK: - Writing
 
-    /// A purge of this node, now. It holds here from now on.
+    /// A purge of this node, now, with a name of its own. It holds here from now on.
     package func begin(_ target: PurgeTarget) -> SharedPurge {
         let now = store.clock.now
-        let purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
-        state.withLock { state in
+        return state.withLock { state in
+            var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
+            while state.seen[purge.name] != nil { purge.milliseconds += 1 }
             state.times.note(purge.target, at: now)
             state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            return purge
         }
-        return purge
     }
 
     /// Writes a purge for the other nodes; where that fails it is written with a later reading.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
 import Primitives
 import Synchronization
 
@@ -26,6 +27,18 @@ package final class SeenPurges: Sendable {
 
     /// - Parameter clock: seconds since 1970.
     package init(clock: @escaping @Sendable () -> Int64 = SystemTime.seconds) { self.clock = clock }
+
+    /// A purge of this node, now, with a name of its own. It holds here from now on.
+    package func begin(_ target: PurgeTarget, node: String) -> SharedPurge {
+        let now = clock()
+        return state.withLock { state in
+            var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
+            while state.names.contains(purge.name) { purge.milliseconds += 1 }
+            state.times.note(purge.target, at: now)
+            state.insert(purge.name)
+            return purge
+        }
+    }
 
     /// Notes a purge that another node has reported; `didPerform` says when it has been done.
     package func note(_ purge: SharedPurge) -> PurgeJournal.Message {
