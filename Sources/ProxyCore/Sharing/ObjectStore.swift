@@ -86,9 +86,11 @@ package final class ObjectStore: Sendable {
     ///   - name: without the prefix.
     ///   - content: its bytes.
     ///   - metadata: values of `x-amz-meta-` fields, by the rest of their names.
+    /// - Returns: when it was stored, in seconds since 1970 by the store's clock; nil where the store does not say.
+    @discardableResult
     package func put(
         _ name: String, _ content: [UInt8], metadata: [String: String] = [:]
-    ) async throws(ExchangeError) {
+    ) async throws(ExchangeError) -> Int64? {
         let fields =
             metadata.sorted { $0.key < $1.key }.map {
                 HeaderField(name: "x-amz-meta-" + $0.key, value: $0.value)
@@ -96,9 +98,10 @@ package final class ObjectStore: Sendable {
         guard content.count > Self.partBytes else {
             let answer = try await exchange(.put, try url(name), .init("PUT", content: content), fields)
             guard answer.status == 200 else { throw answer.refusal }
-            return
+            return clock.time(of: answer)
         }
         try await putParts(name, content, fields)
+        return nil
     }
 
     private func putParts(

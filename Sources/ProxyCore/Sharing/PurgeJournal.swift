@@ -91,7 +91,7 @@ package final class PurgeJournal: Sendable {
     /// Writes a purge for the other nodes; where that fails it is written with a later reading.
     package func write(_ purge: SharedPurge) async throws(ExchangeError) {
         do throws(ExchangeError) {
-            try await store.put(purge.name, [])
+            try await put(purge)
         } catch {
             let waits = state.withLock { state in
                 guard state.unwritten.count < Self.maxUnwritten else { return false }
@@ -100,6 +100,18 @@ package final class PurgeJournal: Sendable {
             }
             if waits { throw error }
             throw .failed("\(error); and too many purges wait for it: this one is never written")
+        }
+    }
+
+    /// By how much the time in a purge's name may differ from that of its object, in seconds: less than `overlap` by far.
+    private static let maxDeviation: Int64 = 10
+
+    /// Stores a purge's object. Where the store's clock shows another time than the name, so that other nodes may not look for
+    /// it, once more under that time.
+    private func put(_ purge: SharedPurge) async throws(ExchangeError) {
+        let time = try await store.put(purge.name, [])
+        if let time, abs(time - purge.milliseconds / 1_000) > Self.maxDeviation {
+            try await store.put(begin(purge.target).name, [])
         }
     }
 

@@ -195,6 +195,7 @@ package final class SharedTier: Sendable {
     }
 
     /// Runs an exchange unless the store is left alone.
+    @discardableResult
     func withBreaker<Value: Sendable>(
         _ operation: SharedStatistics.Operation,
         _ exchange: () async throws(ExchangeError) -> Value

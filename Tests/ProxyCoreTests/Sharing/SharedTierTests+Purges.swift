@@ -91,6 +91,19 @@ extension SharedTierTests {
     }
 
     @Test(
+        "A purge that is dated by a wrong clock is written again under the store's time",
+        arguments: [86_400, -86_400])
+    func wrongClock(skew: Int64) async throws {
+        let fixture = try Fixture(skew: skew)
+
+        let outcome = await fixture.tier.end(fixture.tier.begin(.everything))
+
+        #expect(outcome.problem == nil)
+        let times = fixture.names.compactMap { SharedPurge(name: $0)?.milliseconds }
+        #expect(times.contains(Fixture.noon * 1_000))
+    }
+
+    @Test(
         "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
     )
     func undone() async throws {
