@@ -47,6 +47,7 @@ final class Cluster: Sendable {
             SharedTier(
                 configuration.shared,
                 store: ObjectStore(configuration.shared, at: place, loader: loader), maxEntryBytes: maxBytes,
+                unwritten: cacheDirectory + "/purges-unwritten",
                 observe: { operation, nanoseconds in
                     metrics.sharedDuration.observe(
                         nanoseconds: nanoseconds, Metric.SharedOperation(operation))
@@ -157,6 +158,7 @@ final class Cluster: Sendable {
     /// - Parameter isEmpty: whether the disk tier holds nothing, so that no purge from before concerns it.
     func start(isEmpty: Bool, pipeline: @escaping @Sendable () -> ImagePipeline) async {
         guard let tier else { return }
+        tier.journal.loadUnwritten()
         let start = isEmpty ? SystemTime.seconds() * 1_000 - Self.overlap : position.read() - Self.overlap
         let first = Promise<Bool>()
         let task = Task { [logger, position] in

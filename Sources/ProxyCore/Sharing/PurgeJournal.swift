@@ -34,6 +34,11 @@ package final class PurgeJournal: Sendable {
     private let configuration: SharedConfiguration
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
+    /// The file of `State.unwritten`, so that a restart loses none; nil without one.
+    private let unwritten: String?
+    /// Writes it.
+    private let files = IOQueue<CancellationError>(
+        label: "purges", maxRunning: 1, maxWaiting: 256, overloaded: CancellationError())
     /// This node's name: another one after each start.
     package let node: String
 
@@ -48,10 +53,11 @@ package final class PurgeJournal: Sendable {
 
     init(
         store: ObjectStore, configuration: SharedConfiguration,
-        node: String = String(UInt64.random(in: 0...UInt64.max), radix: 16),
+        node: String = String(UInt64.random(in: 0...UInt64.max), radix: 16), unwritten: String? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        (self.store, self.configuration, self.node, self.clock) = (store, configuration, node, clock)
+        (self.store, self.configuration, self.node) = (store, configuration, node)
+        (self.unwritten, self.clock) = (unwritten, clock)
     }
 
     /// Whether every purge is known that was written more than a minute ago.
@@ -98,22 +104,57 @@ package final class PurgeJournal: Sendable {
                 state.unwritten.append(purge)
                 return true
             }
-            if waits { throw error }
-            throw .failed("\(error); and too many purges wait for it: this one is never written")
+            guard waits else {
+                throw .failed("\(error); and too many purges wait for it: this one is never written")
+            }
+            guard await save() else {
+                throw .failed("\(error); and a restart before loses it: it can't be saved")
+            }
+            throw error
         }
     }
-
-    /// By how much the time in a purge's name may differ from that of its object, in seconds: less than `overlap` by far.
-    private static let maxDeviation: Int64 = 10
 
     /// Stores a purge's object. Where the store's clock shows another time than the name, so that other nodes may not look for
     /// it, once more under that time.
     private func put(_ purge: SharedPurge) async throws(ExchangeError) {
         let time = try await store.put(purge.name, [])
-        if let time, abs(time - purge.milliseconds / 1_000) > Self.maxDeviation {
-            try await store.put(begin(purge.target).name, [])
+        guard let time, abs(time - purge.milliseconds / 1_000) > Self.maxDeviation else { return }
+        try await store.put(begin(purge.target).name, [])
+    }
+
+    /// By how much the time in a purge's name may differ from that of its object, in seconds: less than `overlap` by far.
+    private static let maxDeviation: Int64 = 10
+
+    /// Loads the purges that the last process could not write; they are written with the first reading. Blocking.
+    package func loadUnwritten() {
+        guard let unwritten else { return }
+        // Lost: why it can't be read; as a rule there is none.
+        let bytes = (try? FileIO.contents(of: unwritten, atMost: Self.maxFileBytes, isRegular: true)) ?? []
+        let purges = String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+            SharedPurge(name: String($0))
+        }
+        state.withLock { state in
+            for purge in purges { state.times.note(purge.target, at: purge.milliseconds / 1_000) }
+            state.unwritten = purges + state.unwritten
         }
     }
+
+    /// Has the next process write what this one can't; false where that is not certain.
+    private func save() async -> Bool {
+        guard let unwritten else { return true }
+        do throws(CancellationError) {
+            return try await files.run { [self] () throws(CancellationError) in
+                // One after the other, so that the last one saves all.
+                let names = state.withLock { $0.unwritten.map { $0.name + "\n" } }
+                return FileIO.replace(unwritten, by: Array(names.joined().utf8)) == 0
+            }
+        } catch {
+            return false
+        }
+    }
+
+    /// As many names as can wait, each of the longest.
+    private static let maxFileBytes = ByteCount(maxUnwritten * 1_025)
 
     /// What is known of a purge that another node reports.
     package enum Message: Sendable {
@@ -213,14 +254,16 @@ package final class PurgeJournal: Sendable {
     }
 
     private func writeAgain() async {
-        let waiting = state.withLock { state in
-            defer { state.unwritten = [] }
-            return state.unwritten
-        }
+        let waiting = state.withLock { $0.unwritten }
+        guard !waiting.isEmpty else { return }
         for purge in waiting {
-            // With the present time in its name, where others look for it. Lost: why it fails; it waits again.
-            try? await write(begin(purge.target))
+            // With the present time in its name, where others look for it. Lost: why it fails; it goes on to wait, with those
+            // behind it.
+            guard (try? await put(begin(purge.target))) != nil else { break }
+            state.withLock { state in state.unwritten.removeAll { $0 == purge } }
         }
+        // Lost: that it could not be saved; then the next start writes some again.
+        _ = await save()
     }
 
     // MARK: - Deciding

@@ -42,18 +42,20 @@ package final class SharedTier: Sendable {
     ///   - clock: this machine's time.
     ///   - monotonic: a clock that is never set.
     ///   - timer: what pauses and time limits are waited by.
+    ///   - unwritten: the file of purges that the store does not have yet; nil to hold them in memory alone.
     ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> WallTime = SystemTime.now,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        timer: any Clock<Duration> = ContinuousClock(),
+        timer: any Clock<Duration> = ContinuousClock(), unwritten: String? = nil,
         observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
         (self.clock, self.monotonic, self.timer, self.observe) = (clock, monotonic, timer, observe)
-        journal = PurgeJournal(store: store, configuration: configuration, clock: monotonic)
+        journal = PurgeJournal(
+            store: store, configuration: configuration, unwritten: unwritten, clock: monotonic)
         uploads = UploadQueue(
             maxBytes: configuration.queueBytes.bytes, minUses: configuration.minUses,
             minCost: configuration.minCost.milliseconds)

@@ -258,6 +258,21 @@ struct SharedTierNodeTests {
         #expect(try await isStored(), "a message that is repeated is not done again")
     }
 
+    @Test("A purge that the store does not take is written by the next process", .timeLimit(.minutes(20)))
+    func unwrittenPurge() async throws {
+        try await store.put([1], as: ["unwritten/first"])
+        let (port, place) = (try HeldPort(), try TemporaryDirectory())
+        let first = try await node("unwritten", in: place, at: port.url("/"))
+        let purge = try await first.administer("DELETE", "/cache", about: "/a.jpg")
+        first.daemon.send(signal: 9)
+        _ = try await first.daemon.exitCode()
+
+        let second = try await node("unwritten", in: place)
+
+        #expect(purge.text.contains(#""complete": false"#), "\(purge.text)")
+        try await wait(for: 1, "put", at: second)
+    }
+
     @Test("A node of its own has no route for others")
     func alone() async throws {
         let node = try await Proxy(origin: origin)

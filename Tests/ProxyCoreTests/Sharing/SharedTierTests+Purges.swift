@@ -90,6 +90,24 @@ extension SharedTierTests {
         #expect(try #require(written.first).milliseconds >= purge.milliseconds + 500_000)
     }
 
+    @Test("A purge that the store does not take is written by the next process, and once")
+    func unwrittenAcrossRestart() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: .status(503))
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
+        #expect(await fixture.tier.end(purge).problem != nil)
+        fixture.break_(by: nil)
+
+        let restarted = fixture.restartedJournal()
+        #expect(restarted.isPurged(Fixture.subject, tags: [], madeAt: Fixture.noon))
+        _ = try await restarted.read(from: 0)
+        #expect(fixture.names.compactMap { SharedPurge(name: $0)?.target } == [purge.target])
+        _ = try await fixture.restartedJournal().read(from: 0)
+
+        #expect(fixture.names.count == 1)
+    }
+
     @Test(
         "A purge that is dated by a wrong clock is written again under the store's time",
         arguments: [86_400, -86_400])
