@@ -99,8 +99,12 @@ package final class ClusterHomes: Sendable {
             !isPurged(subject, found.age)
         else { return nil }
         var record = found.record
-        record.responseTime = SystemTime.now() - .seconds(Int(found.age))
-        return (record, found.entry)
+        let now = SystemTime.now()
+        record.responseTime = now - .seconds(Int(found.age))
+        var entry = found.entry
+        // The home's clock may be ahead.
+        entry.description.storedAt = min(entry.description.storedAt, now.seconds)
+        return (record, entry)
     }
 
     /// Sends a home a request, and gives up once the home does not answer a ping.

@@ -132,7 +132,10 @@ package final class SharedTier: Sendable {
                 hash == nil || entry.description.sourceHash == hash,
                 entry.description.stage != .cheapest, isCurrent(object, subject)
             else { return nil }
-            return entry
+            // By this machine's clock, whatever the node that made it wrote there.
+            var translated = entry
+            translated.description.storedAt = now.seconds - object.age - object.ageWhenStored
+            return translated
         }
     }
 

@@ -152,6 +152,19 @@ struct ClusterTests {
         #expect(home.count("/cluster/image") == 1)
     }
 
+    @Test("A picture from a home whose clock is ahead is stored now")
+    func homeAhead() async throws {
+        let (fixture, home) = (try SharingFixture(), try FakeOrigin())
+        var entry = fixture.entry()
+        entry.description.storedAt = 1 << 49
+        let content = try #require(HomeAnswer(record: fixture.record(), age: 7, entry: entry).encoded())
+        home.route("/cluster/image") { Self.signed(content, to: $0.target) }
+
+        let found = try #require(await picture(try homes(at: home)))
+
+        #expect(found.description.storedAt <= SystemTime.seconds())
+    }
+
     @Test("A home that does not answer is left alone, one that is slow or overloaded is not")
     func silent() async throws {
         let (fixture, home) = (try SharingFixture(), try FakeOrigin())
