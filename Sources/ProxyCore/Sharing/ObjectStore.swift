@@ -48,6 +48,8 @@ package final class ObjectStore: Sendable {
     static let partBytes = 8 << 20
     /// The maximum number of objects that one request deletes or lists.
     static let mostAtOnce = 1_000
+    /// The maximum number of pages of a list: ten million objects.
+    private static let maxPages = 10_000
     /// The maximum number of bytes of an answer that is no object.
     private static let maxDocument = 4 << 20
 
@@ -174,13 +176,38 @@ package final class ObjectStore: Sendable {
         let answer = try await exchange(.list, try bucketURL(query), .init("GET"), [])
         guard answer.status == 200 else { throw answer.refusal }
         let document = answer.document
-        let objects = document.elements("Contents").compactMap { text -> ListedObject? in
+        // Whatever answers in the store's place, no list is not an empty one.
+        guard document.ends("ListBucketResult"),
+            let isCut = document.element("IsTruncated").flatMap({ Bool($0) })
+        else { throw .failed("the store's answer is no list of objects") }
+        var objects: [ListedObject] = []
+        for text in document.elements("Contents") {
             guard let name = text.element("Key"), name.hasPrefix(prefix),
                 let time = text.element("LastModified").flatMap({ AWSTime.seconds(of: $0) })
-            else { return nil }
-            return ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time)
+            else { throw .failed("the store's list has an object without a name or a time") }
+            objects.append(ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time))
         }
-        return (objects, document.element("IsTruncated") == "true")
+        if isCut {
+            guard let end = objects.last?.name, (last ?? "").utf8.lexicographicallyPrecedes(end.utf8) else {
+                throw .failed("the store's list does not advance")
+            }
+        }
+        return (objects, isCut)
+    }
+
+    /// Passes on a whole list, page by page.
+    func listAll(
+        _ start: String, after first: String? = nil,
+        _ page: ([ListedObject]) async throws(ExchangeError) -> Void
+    ) async throws(ExchangeError) {
+        var last = first
+        for _ in 0..<Self.maxPages {
+            let (objects, isCut) = try await list(start, after: last)
+            try await page(objects)
+            guard isCut else { return }
+            last = objects.last?.name
+        }
+        throw .failed("the store's list has more than \(Self.maxPages) pages")
     }
 
     // MARK: - Exchanges

@@ -203,17 +203,13 @@ package final class PurgeJournal: Sendable {
         // The first time all that could concern an object of the bucket.
         let oldest = (store.clock.now - Int64(configuration.maxAge.seconds)) * 1_000
         let position = state.withLock { $0.position }
-        var last: String? = SharedPurge(
-            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap)
-        ).name
+        let first = SharedPurge(
+            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap))
         var listed: [(purge: SharedPurge, storedAt: Int64)] = []
-        while true {
-            let (objects, isCut) = try await store.list(ObjectName.journal, after: last)
+        try await store.listAll(ObjectName.journal, after: first.name) { objects in
             for object in objects {
                 if let purge = SharedPurge(name: object.name) { listed.append((purge, object.storedAt)) }
             }
-            guard isCut, let end = objects.last?.name else { break }
-            last = end
         }
         // Only once all pages are there: what a reading that broke off has seen must not count as known.
         let found = listed.filter { take($0.purge, storedAt: $0.storedAt) && $0.purge.milliseconds >= start }

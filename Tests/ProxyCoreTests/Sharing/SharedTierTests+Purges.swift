@@ -121,6 +121,31 @@ extension SharedTierTests {
         #expect(times.contains(Fixture.noon * 1_000))
     }
 
+    /// A list as the store sends it.
+    static func list(isCut: Bool, _ objects: String) -> String {
+        "<ListBucketResult><IsTruncated>\(isCut)</IsTruncated>\(objects)</ListBucketResult>"
+    }
+
+    static let object =
+        "<Contents><Key>p/999999999999999-n-a</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+
+    @Test(
+        "The journal is not read by an answer that is no list, nor by a list that does not advance",
+        arguments: [
+            "", "<html>Please log in</html>", "<ListBucketResult></ListBucketResult>",
+            "<ListBucketResult><IsTruncated>false</IsTruncated>" + object, list(isCut: true, ""),
+            list(isCut: true, object), list(isCut: false, "<Contents><Key>p/1-n-a</Key></Contents>"),
+        ])
+    func noList(text: String) async throws {
+        let fixture = try Fixture()
+        fixture.break_(by: .body(Array(text.utf8)))
+
+        let outcome = await fixture.tier.readJournal(from: 0) { _ in true }
+
+        #expect(throws: ExchangeError.self) { try outcome.get() }
+        #expect(!fixture.tier.journal.isCurrent)
+    }
+
     @Test(
         "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
     )
