@@ -33,6 +33,7 @@ package final class PurgeJournal: Sendable {
     private let store: ObjectStore
     private let configuration: SharedConfiguration
     private let clock: @Sendable () -> ContinuousClock.Instant
+    private let created: ContinuousClock.Instant
     private let state = Mutex(State())
     /// The file of `State.unwritten`, so that a restart loses none; nil without one.
     private let unwritten: String?
@@ -57,7 +58,7 @@ package final class PurgeJournal: Sendable {
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         (self.store, self.configuration, self.node) = (store, configuration, node)
-        (self.unwritten, self.clock) = (unwritten, clock)
+        (self.unwritten, self.clock, created) = (unwritten, clock, clock())
     }
 
     /// Whether every purge is known that was written more than a minute ago.
@@ -66,10 +67,10 @@ package final class PurgeJournal: Sendable {
         return state.withLock { state in state.lastRead.map { now - $0 < Self.longestSilence } ?? false }
     }
 
-    /// Seconds since it was read; nil if it has not been.
-    var age: Double? {
+    /// Seconds since it was read; since the start if it has not been.
+    var age: Double {
         let now = clock()
-        return state.withLock { state in state.lastRead.map { (now - $0) / .seconds(1) } }
+        return state.withLock { state in (now - (state.lastRead ?? created)) / .seconds(1) }
     }
 
     /// Purges that are remembered.
@@ -197,7 +198,7 @@ package final class PurgeJournal: Sendable {
     package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
         // Its clock decides where to begin: an object that never exists, since only the `Date` of the answer matters.
-        if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
+        if !store.clock.isKnown { try await readClock() }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.
@@ -221,6 +222,16 @@ package final class PurgeJournal: Sendable {
             }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
+        }
+    }
+
+    /// Counts a failure: nothing else of this request is counted.
+    private func readClock() async throws(ExchangeError) {
+        do throws(ExchangeError) {
+            _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024)
+        } catch {
+            store.counters.count(.get, error.outcome)
+            throw error
         }
     }
 

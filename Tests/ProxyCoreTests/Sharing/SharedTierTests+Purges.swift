@@ -146,6 +146,17 @@ extension SharedTierTests {
         #expect(!fixture.tier.journal.isCurrent)
     }
 
+    @Test("A journal that has never been read is as old as the process, and each failure is counted")
+    func neverRead() async throws {
+        let fixture = try Fixture()
+        fixture.break_(by: .status(503))
+        await fixture.read()
+        fixture.monotonic.advance(by: .seconds(61))
+
+        #expect(fixture.tier.statistics.journalAge == 61)
+        #expect(fixture.tier.statistics.requests[.get]?[.failed] == 1)
+    }
+
     @Test(
         "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
     )
