@@ -100,6 +100,10 @@ package final class ObjectStore: Sendable {
         guard content.count > Self.partBytes else {
             let answer = try await exchange(.put, try url(name), .init("PUT", content: content), fields)
             guard answer.status == 200 else { throw answer.refusal }
+            // Whatever answers in the store's place has stored nothing.
+            guard answer.field("etag") != nil else {
+                throw .failed("the store's answer names no stored object")
+            }
             return clock.time(of: answer)
         }
         try await putParts(name, content, fields)

@@ -90,11 +90,13 @@ extension SharedTierTests {
         #expect(try #require(written.first).milliseconds >= purge.milliseconds + 500_000)
     }
 
-    @Test("A purge that the store does not take is written by the next process, and once")
-    func unwrittenAcrossRestart() async throws {
+    @Test(
+        "A purge that the store does not take is written by the next process, and once",
+        arguments: [.status(503), .body(Array("<html>Please log in</html>".utf8))] as [OriginAnswer])
+    func unwrittenAcrossRestart(answer: OriginAnswer) async throws {
         let fixture = try Fixture()
         await fixture.read()
-        fixture.break_(by: .status(503))
+        fixture.break_(by: answer)
         let purge = fixture.tier.begin(.source(Fixture.subject.source))
         #expect(await fixture.tier.end(purge).problem != nil)
         fixture.break_(by: nil)
@@ -241,7 +243,7 @@ extension SharedTierTests {
                 log.begin([Fixture.subject.source])
                 log.end([Fixture.subject.source])
             }
-            return .status(200)
+            return .status(200, fields: [("ETag", "\"a\"")])
         }
         await fixture.share(fixture.record(), fixture.entry(), token: token)
 

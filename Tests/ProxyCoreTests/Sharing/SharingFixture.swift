@@ -116,7 +116,7 @@ final class SharingFixture: Sendable {
             self[name] = Stored(
                 content: request.content, storedAt: storeTime.time,
                 metadata: Dictionary(metadata, uniquingKeysWith: { $1 }))
-            return .status(200, fields: [date])
+            return .status(200, fields: [date, ("ETag", "\"a\"")])
         case "DELETE":
             self[name] = nil
             return .status(204, fields: [date])
