@@ -59,6 +59,7 @@ extension Daemon {
     private func startAdmin(on address: HTTPServer.Address) throws {
         let bound = try listen(on: address, admin)
         logger.notice("admin on \(bound)")
+        adminSockets.note(address)
         // The folder belongs to the daemon's user alone already; this applies if it does not.
         if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
     }

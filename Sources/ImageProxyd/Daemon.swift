@@ -28,6 +28,7 @@ struct Daemon {
     let server: HTTPServer
     let admin: HTTPServer
     let adminEndpoints: [AdminEndpoint]
+    let adminSockets: AdminSockets
     /// Answers on `metrics.listen`; nil without an address.
     let metricsServer: HTTPServer?
     private let accessLog: AccessLog
@@ -105,9 +106,12 @@ struct Daemon {
         }
         let sources = CurrentSources(try Components.sources(configuration, files))
         let memory = MemoryCache(configuration: configuration.cache.memory)
+        let adminSockets = AdminSockets()
+        self.adminSockets = adminSockets
         disk = try Self.openDisk(
             configuration.cache.disk,
-            MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes), logger)
+            MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes), adminSockets,
+            logger)
         loader = try CurlLoader(
             configuration: configuration.fetch,
             addresses: AddressPolicy(configuration: configuration.security.addresses),
@@ -223,11 +227,18 @@ struct Daemon {
 
     /// Opens the disk tier; logs a message if another daemon must release it first.
     private static func openDisk(
-        _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ logger: Logger
+        _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ admin: AdminSockets,
+        _ logger: Logger
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
         let report: @Sendable (DiskEvent) -> Void = { event in
             logger.log(level: event.isAlarm ? .warning : .notice, "\(event)")
+            guard case .folderReplaced = event else { return }
+            for path in admin.removed {
+                logger.warning(
+                    "the admin socket \(path) was removed: a restart creates it, and admin.listen can name another place"
+                )
+            }
         }
         do throws(DiskCacheError) {
             do throws(DiskCacheError) {

@@ -153,7 +153,7 @@ struct MetricSources {
         metrics.sharedQueueLimitBytes.observe { tier.statistics.queueLimit }
         metrics.sharedDropped.observe { tier.statistics.dropped }
         metrics.sharedBreakerOpen.observe { tier.statistics.isBreakerOpen ? 1 : 0 }
-        metrics.sharedJournalAge.observe { Int(tier.statistics.journalAge ?? -1) }
+        metrics.sharedJournalAge.observe { Int(tier.statistics.journalAge) }
         metrics.sharedPurges.observe { tier.statistics.purges }
     }
 

@@ -47,6 +47,7 @@ final class Cluster: Sendable {
             SharedTier(
                 configuration.shared,
                 store: ObjectStore(configuration.shared, at: place, loader: loader), maxEntryBytes: maxBytes,
+                unwritten: cacheDirectory + "/purges-unwritten",
                 observe: { operation, nanoseconds in
                     metrics.sharedDuration.observe(
                         nanoseconds: nanoseconds, Metric.SharedOperation(operation))
@@ -116,13 +117,11 @@ final class Cluster: Sendable {
 
     /// From now on this node uses nothing of the store from before the purge.
     private func begin(_ target: PurgeTarget) -> SharedPurge {
-        if let tier { return tier.begin(target) }
-        let purge = SharedPurge(target, node: node, milliseconds: SystemTime.seconds() * 1_000)
-        _ = seen.note(purge)
-        return purge
+        tier?.begin(target) ?? seen.begin(target, node: node)
     }
 
-    /// Does a purge that another node reports, unless it is done already.
+    /// Does a purge that another node reports, unless it is done already. One that fails is done when the journal is read, or
+    /// when it is reported again.
     /// - Returns: false where the message is too old, or a clock too wrong, to be done.
     func apply(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) -> Bool {
         switch tier?.journal.note(purge) ?? seen.note(purge) {
@@ -132,6 +131,7 @@ final class Cluster: Sendable {
         }
         guard purge.node != node else { return true }
         try await perform(purge, by: pipeline)
+        if let tier { tier.journal.didPerform(purge) } else { seen.didPerform(purge) }
         return true
     }
 
@@ -158,6 +158,7 @@ final class Cluster: Sendable {
     /// - Parameter isEmpty: whether the disk tier holds nothing, so that no purge from before concerns it.
     func start(isEmpty: Bool, pipeline: @escaping @Sendable () -> ImagePipeline) async {
         guard let tier else { return }
+        tier.journal.loadUnwritten()
         let start = isEmpty ? SystemTime.seconds() * 1_000 - Self.overlap : position.read() - Self.overlap
         let first = Promise<Bool>()
         let task = Task { [logger, position] in

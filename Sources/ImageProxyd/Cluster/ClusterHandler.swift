@@ -39,7 +39,9 @@ struct ClusterHandler: Sendable {
         case (.get, ClusterHomes.path[...]?):
             // A node that asks itself does not know its own address.
             guard Self.node.flatMap({ request.values(of: $0).first }) != cluster.node else {
-                return .now(Self.refusal(409, "own_node", "This is the node that asks"))
+                var refusal = HTTPResponse(status: .init(409))
+                refusal.body = .bytes(ClusterHomes.ownAnswer(cluster.node))
+                return .now(signed(refusal, to: target))
             }
             let query = Array((parts.count == 2 ? parts[1] : "").utf8)
             return .later(context: ExchangeContext(.cluster).packed) { await self.picture(query, target) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 import Primitives
 
 /// Until when this node has done the purges of others: a file beside the disk tier, so that the next start goes on there.
@@ -21,13 +20,6 @@ struct JournalPosition: Sendable {
 
     /// Replaces what is stored, if that is possible: else the next start does some purges again.
     func write(_ milliseconds: Int64) {
-        let temporary = path + ".new"
-        let text = Array("\(milliseconds)\n".utf8)
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        let code = unsafe text.withUnsafeBytes { unsafe FileIO.write($0, to: descriptor, at: 0) }
-        guard code == 0 else { return }
-        unsafe rename(temporary, path)
+        _ = FileIO.replace(path, by: Array("\(milliseconds)\n".utf8))
     }
 }

@@ -62,8 +62,9 @@ struct RequestFields: Sendable {
         let fields =
             ours + special.filter { !$0.isHistory }
             + (request.isConditional(at: hop) ? Self.validators(request) : [])
-        return fields.filter { !isForeignOrigin || !Self.credentials.contains($0.name.lowercased()) }.map(
-            Self.line)
+        return fields.filter {
+            $0.isOneLine && (!isForeignOrigin || !Self.credentials.contains($0.name.lowercased()))
+        }.map(Self.line)
     }
 
     private static func ruled(_ rule: OriginRule?, _ keys: AWSKeys?) -> [HeaderField] {
@@ -89,6 +90,12 @@ struct RequestFields: Sendable {
 extension HeaderField {
     /// Whether the field lists a request's path: each proxy appends itself and removes nothing.
     fileprivate var isHistory: Bool { name == "CDN-Loop" || name == "Via" }
+
+    /// Whether libcurl sends one field for it. Every source of fields refuses others; this is the second line of defence
+    /// against a request within a request.
+    fileprivate var isOneLine: Bool {
+        [name, value].allSatisfy { $0.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0 } }
+    }
 }
 
 extension OriginRequest {

@@ -68,7 +68,8 @@ package final class Metrics: Sendable {
         "shared_breaker_open", "Whether the object store gets no requests for a while: 1 or 0.")
     package let sharedJournalAge = MetricReading.gauge(
         "shared_journal_age_seconds",
-        "Time since the journal of purges was read; after 60 s the shared tier is not used.")
+        "Time since the journal of purges was read, or since the start; after 60 s the shared tier is not used."
+    )
     package let sharedPurges = MetricReading.gauge(
         "shared_purges", "Purges of all nodes that are remembered.")
     package let clusterMessagesFailed = MetricReading.counter(

@@ -17,7 +17,5 @@ package enum FieldSyntax {
     }
 
     /// Whether `text` can be sent unchanged as a field's value.
-    package static func isValue(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
-    }
+    package static func isValue(_ text: String) -> Bool { text.isFieldValue }
 }

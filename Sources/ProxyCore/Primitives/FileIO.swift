@@ -29,6 +29,17 @@ package enum FileIO {
         return 0
     }
 
+    /// Replaces a file as a whole, also where the process is killed; returns 0, or the error. It is the daemon's user's alone.
+    package static func replace(_ path: String, by bytes: [UInt8]) -> CInt {
+        let temporary = path + ".new"
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        let code = unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, at: 0) }
+        guard code == 0 else { return code }
+        return unsafe rename(temporary, path) == 0 ? 0 : errno
+    }
+
     /// Fills `bytes` from `offset` (preadv2(2)); returns the number of bytes read, which is smaller at the end of the file,
     /// and the error that ended it before, or 0.
     /// - Parameters:

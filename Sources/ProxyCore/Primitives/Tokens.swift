@@ -14,6 +14,9 @@ package func isTokenByte(_ byte: UInt8) -> Bool {
 extension StringProtocol {
     /// Whether the text is a token (RFC 9110 §5.6.2), as the name of a field is.
     package var isToken: Bool { !isEmpty && utf8.allSatisfy(isTokenByte) }
+
+    /// Whether the text can be sent unchanged as a field's value: it has no control characters but tabs (RFC 9110 §5.5).
+    package var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
 }
 
 extension Substring {

@@ -93,14 +93,20 @@ package final class ClusterHomes: Sendable {
             if case .failed = error { pauseRequests(to: home) }
             return nil
         }
-        if answer.status == 409 { own.withLock { _ = $0.insert(home.name) } }
+        if answer.status == 409, answer.content == Self.ownAnswer(peers.node) {
+            own.withLock { _ = $0.insert(home.name) }
+        }
         // Its refusal says nothing of the picture that this node can use.
         guard answer.status == 200, let found = HomeAnswer(answer.content), found.concerns(subject),
             !isPurged(subject, found.age)
         else { return nil }
         var record = found.record
-        record.responseTime = SystemTime.now() - .seconds(Int(found.age))
-        return (record, found.entry)
+        let now = SystemTime.now()
+        record.responseTime = now - .seconds(Int(found.age))
+        var entry = found.entry
+        // The home's clock may be ahead.
+        entry.description.storedAt = min(entry.description.storedAt, now.seconds)
+        return (record, entry)
     }
 
     /// Sends a home a request, and gives up once the home does not answer a ping.
@@ -134,6 +140,9 @@ package final class ClusterHomes: Sendable {
             "GET", ClusterPeers.pingPath, with: peer, atMost: 1 << 10, within: Self.pingDelay)
         return answer?.status == 200
     }
+
+    /// What a node answers to itself, with status 409 and signed: no host between nodes can pretend to be this one.
+    package static func ownAnswer(_ node: String) -> [UInt8] { Array("own \(node)".utf8) }
 
     private func isOwn(_ peer: ClusterPeer) -> Bool { own.withLock { $0.contains(peer.name) } }
 

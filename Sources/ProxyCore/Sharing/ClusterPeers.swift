@@ -130,7 +130,9 @@ package final class ClusterPeers: Sendable {
             }
             guard let answer = receiver.answer else { throw .failed("no answer") }
             let signature = answer.field(ClusterKey.field.lowercased())
-            guard answer.status != 200 || signature == key.signature(ofAnswer: answer.content, to: target)
+            guard
+                ![200, 409].contains(answer.status)
+                    || signature == key.signature(ofAnswer: answer.content, to: target)
             else { throw .failed("the answer is not signed by the cluster's key") }
             return answer
         }

@@ -84,6 +84,11 @@ struct XMLText: Sendable {
     /// The text of the first element of a name; nil if there is none.
     func element(_ name: String) -> String? { elements(name, atMost: 1).first.map { String($0.text) } }
 
+    /// Whether the end of an element is all that comes last, but for blanks and line ends.
+    func ends(_ name: String) -> Bool {
+        text.reversed().drop { $0.isWhitespace }.starts(with: "</\(name)>".reversed())
+    }
+
     /// The contents of all elements of a name.
     func elements(_ name: String, atMost limit: Int = .max) -> [XMLText] {
         var found: [XMLText] = []

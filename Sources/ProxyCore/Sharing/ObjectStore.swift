@@ -48,6 +48,8 @@ package final class ObjectStore: Sendable {
     static let partBytes = 8 << 20
     /// The maximum number of objects that one request deletes or lists.
     static let mostAtOnce = 1_000
+    /// The maximum number of pages of a list: ten million objects.
+    private static let maxPages = 10_000
     /// The maximum number of bytes of an answer that is no object.
     private static let maxDocument = 4 << 20
 
@@ -86,9 +88,11 @@ package final class ObjectStore: Sendable {
     ///   - name: without the prefix.
     ///   - content: its bytes.
     ///   - metadata: values of `x-amz-meta-` fields, by the rest of their names.
+    /// - Returns: when it was stored, in seconds since 1970 by the store's clock; nil where the store does not say.
+    @discardableResult
     package func put(
         _ name: String, _ content: [UInt8], metadata: [String: String] = [:]
-    ) async throws(ExchangeError) {
+    ) async throws(ExchangeError) -> Int64? {
         let fields =
             metadata.sorted { $0.key < $1.key }.map {
                 HeaderField(name: "x-amz-meta-" + $0.key, value: $0.value)
@@ -96,9 +100,14 @@ package final class ObjectStore: Sendable {
         guard content.count > Self.partBytes else {
             let answer = try await exchange(.put, try url(name), .init("PUT", content: content), fields)
             guard answer.status == 200 else { throw answer.refusal }
-            return
+            // Whatever answers in the store's place has stored nothing.
+            guard answer.field("etag") != nil else {
+                throw .failed("the store's answer names no stored object")
+            }
+            return clock.time(of: answer)
         }
         try await putParts(name, content, fields)
+        return nil
     }
 
     private func putParts(
@@ -171,13 +180,38 @@ package final class ObjectStore: Sendable {
         let answer = try await exchange(.list, try bucketURL(query), .init("GET"), [])
         guard answer.status == 200 else { throw answer.refusal }
         let document = answer.document
-        let objects = document.elements("Contents").compactMap { text -> ListedObject? in
+        // Whatever answers in the store's place, no list is not an empty one.
+        guard document.ends("ListBucketResult"),
+            let isCut = document.element("IsTruncated").flatMap({ Bool($0) })
+        else { throw .failed("the store's answer is no list of objects") }
+        var objects: [ListedObject] = []
+        for text in document.elements("Contents") {
             guard let name = text.element("Key"), name.hasPrefix(prefix),
                 let time = text.element("LastModified").flatMap({ AWSTime.seconds(of: $0) })
-            else { return nil }
-            return ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time)
+            else { throw .failed("the store's list has an object without a name or a time") }
+            objects.append(ListedObject(name: String(name.dropFirst(prefix.count)), storedAt: time))
         }
-        return (objects, document.element("IsTruncated") == "true")
+        if isCut {
+            guard let end = objects.last?.name, (last ?? "").utf8.lexicographicallyPrecedes(end.utf8) else {
+                throw .failed("the store's list does not advance")
+            }
+        }
+        return (objects, isCut)
+    }
+
+    /// Passes on a whole list, page by page.
+    func listAll(
+        _ start: String, after first: String? = nil,
+        _ page: ([ListedObject]) async throws(ExchangeError) -> Void
+    ) async throws(ExchangeError) {
+        var last = first
+        for _ in 0..<Self.maxPages {
+            let (objects, isCut) = try await list(start, after: last)
+            try await page(objects)
+            guard isCut else { return }
+            last = objects.last?.name
+        }
+        throw .failed("the store's list has more than \(Self.maxPages) pages")
     }
 
     // MARK: - Exchanges

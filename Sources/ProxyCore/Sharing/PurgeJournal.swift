@@ -12,8 +12,8 @@ import Synchronization
 package final class PurgeJournal: Sendable {
     private struct State {
         var times = PurgeTimes()
-        /// Names that have been read, of the last minutes; those of `overlap` at most.
-        var seen: [String: Int64] = [:]
+        /// Purges that have been read or done, of the last minutes, by their names.
+        var seen: [String: Seen] = [:]
         /// When the journal was read to its end.
         var lastRead: ContinuousClock.Instant?
         /// The greatest time of a name that was read, in milliseconds.
@@ -24,10 +24,22 @@ package final class PurgeJournal: Sendable {
         var unwritten: [SharedPurge] = []
     }
 
+    private struct Seen {
+        var milliseconds: Int64
+        /// Whether it has been done here; else it is being done, or waits for the next reading.
+        var isDone: Bool
+    }
+
     private let store: ObjectStore
     private let configuration: SharedConfiguration
     private let clock: @Sendable () -> ContinuousClock.Instant
+    private let created: ContinuousClock.Instant
     private let state = Mutex(State())
+    /// The file of `State.unwritten`, so that a restart loses none; nil without one.
+    private let unwritten: String?
+    /// Writes it.
+    private let files = IOQueue<CancellationError>(
+        label: "purges", maxRunning: 1, maxWaiting: 256, overloaded: CancellationError())
     /// This node's name: another one after each start.
     package let node: String
 
@@ -42,10 +54,11 @@ package final class PurgeJournal: Sendable {
 
     init(
         store: ObjectStore, configuration: SharedConfiguration,
-        node: String = String(UInt64.random(in: 0...UInt64.max), radix: 16),
+        node: String = String(UInt64.random(in: 0...UInt64.max), radix: 16), unwritten: String? = nil,
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        (self.store, self.configuration, self.node, self.clock) = (store, configuration, node, clock)
+        (self.store, self.configuration, self.node) = (store, configuration, node)
+        (self.unwritten, self.clock, created) = (unwritten, clock, clock())
     }
 
     /// Whether every purge is known that was written more than a minute ago.
@@ -54,10 +67,10 @@ package final class PurgeJournal: Sendable {
         return state.withLock { state in state.lastRead.map { now - $0 < Self.longestSilence } ?? false }
     }
 
-    /// Seconds since it was read; nil if it has not been.
-    var age: Double? {
+    /// Seconds since it was read; since the start if it has not been.
+    var age: Double {
         let now = clock()
-        return state.withLock { state in state.lastRead.map { (now - $0) / .seconds(1) } }
+        return state.withLock { state in (now - (state.lastRead ?? created)) / .seconds(1) }
     }
 
     /// Purges that are remembered.
@@ -70,51 +83,106 @@ package final class PurgeJournal: Sendable {
 
     // MARK: - Writing
 
-    /// A purge of this node, now. It holds here from now on.
+    /// A purge of this node, now, with a name of its own. It holds here from now on.
     package func begin(_ target: PurgeTarget) -> SharedPurge {
         let now = store.clock.now
-        let purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
-        state.withLock { state in
+        return state.withLock { state in
+            var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
+            while state.seen[purge.name] != nil { purge.milliseconds += 1 }
             state.times.note(purge.target, at: now)
-            state.seen[purge.name] = purge.milliseconds
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            return purge
         }
-        return purge
     }
 
     /// Writes a purge for the other nodes; where that fails it is written with a later reading.
     package func write(_ purge: SharedPurge) async throws(ExchangeError) {
         do throws(ExchangeError) {
-            try await store.put(purge.name, [])
+            try await put(purge)
         } catch {
             let waits = state.withLock { state in
                 guard state.unwritten.count < Self.maxUnwritten else { return false }
                 state.unwritten.append(purge)
                 return true
             }
-            if waits { throw error }
-            throw .failed("\(error); and too many purges wait for it: this one is never written")
+            guard waits else {
+                throw .failed("\(error); and too many purges wait for it: this one is never written")
+            }
+            guard await save() else {
+                throw .failed("\(error); and a restart before loses it: it can't be saved")
+            }
+            throw error
         }
     }
 
+    /// Stores a purge's object. Where the store's clock shows another time than the name, so that other nodes may not look for
+    /// it, once more under that time.
+    private func put(_ purge: SharedPurge) async throws(ExchangeError) {
+        let time = try await store.put(purge.name, [])
+        guard let time, abs(time - purge.milliseconds / 1_000) > Self.maxDeviation else { return }
+        try await store.put(begin(purge.target).name, [])
+    }
+
+    /// By how much the time in a purge's name may differ from that of its object, in seconds: less than `overlap` by far.
+    private static let maxDeviation: Int64 = 10
+
+    /// Loads the purges that the last process could not write; they are written with the first reading. Blocking.
+    package func loadUnwritten() {
+        guard let unwritten else { return }
+        // Lost: why it can't be read; as a rule there is none.
+        let bytes = (try? FileIO.contents(of: unwritten, atMost: Self.maxFileBytes, isRegular: true)) ?? []
+        let purges = String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+            SharedPurge(name: String($0))
+        }
+        state.withLock { state in
+            for purge in purges { state.times.note(purge.target, at: purge.milliseconds / 1_000) }
+            state.unwritten = purges + state.unwritten
+        }
+    }
+
+    /// Has the next process write what this one can't; false where that is not certain.
+    private func save() async -> Bool {
+        guard let unwritten else { return true }
+        do throws(CancellationError) {
+            return try await files.run { [self] () throws(CancellationError) in
+                // One after the other, so that the last one saves all.
+                let names = state.withLock { $0.unwritten.map { $0.name + "\n" } }
+                return FileIO.replace(unwritten, by: Array(names.joined().utf8)) == 0
+            }
+        } catch {
+            return false
+        }
+    }
+
+    /// As many names as can wait, each of the longest.
+    private static let maxFileBytes = ByteCount(maxUnwritten * 1_025)
+
     /// What is known of a purge that another node reports.
     package enum Message: Sendable {
-        /// It is to be done.
+        /// It is to be done, also where it is being done: twice does no harm.
         case new
-        /// It has been done, or is being done.
+        /// It has been done.
         case known
         /// Its time is far from the store's: a repetition, or of a node whose clock can't be relied on.
         case outOfTime
     }
 
-    /// Notes a purge that another node has reported.
+    /// Notes a purge that another node has reported; `didPerform` says when it has been done.
     package func note(_ purge: SharedPurge) -> Message {
         let now = store.clock.now
         guard abs(purge.milliseconds / 1_000 - now) <= Self.longestDelay else { return .outOfTime }
         return state.withLock { state in
-            guard state.seen[purge.name] == nil else { return .known }
-            state.seen[purge.name] = purge.milliseconds
+            guard state.seen[purge.name]?.isDone != true else { return .known }
             state.times.note(purge.target, at: max(now, purge.milliseconds / 1_000))
             return .new
+        }
+    }
+
+    /// Notes that another node's purge has been done here. Until then each message of it is new, and so is its object.
+    package func didPerform(_ purge: SharedPurge) {
+        state.withLock { state in
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            state.undone.removeAll { $0 == purge }
         }
     }
 
@@ -130,32 +198,40 @@ package final class PurgeJournal: Sendable {
     package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
         // Its clock decides where to begin: an object that never exists, since only the `Date` of the answer matters.
-        if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
+        if !store.clock.isKnown { try await readClock() }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.
         let oldest = (store.clock.now - Int64(configuration.maxAge.seconds)) * 1_000
         let position = state.withLock { $0.position }
-        var last: String? = SharedPurge(
-            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap)
-        ).name
+        let first = SharedPurge(
+            .everything, node: "0", milliseconds: max(0, isFirst ? oldest : position - Self.overlap))
         var listed: [(purge: SharedPurge, storedAt: Int64)] = []
-        while true {
-            let (objects, isCut) = try await store.list(ObjectName.journal, after: last)
+        try await store.listAll(ObjectName.journal, after: first.name) { objects in
             for object in objects {
                 if let purge = SharedPurge(name: object.name) { listed.append((purge, object.storedAt)) }
             }
-            guard isCut, let end = objects.last?.name else { break }
-            last = end
         }
         // Only once all pages are there: what a reading that broke off has seen must not count as known.
         let found = listed.filter { take($0.purge, storedAt: $0.storedAt) && $0.purge.milliseconds >= start }
         let horizon = store.clock.now * 1_000 - 2 * Self.overlap
         return state.withLock { state in
             state.lastRead = begun
-            state.seen = state.seen.filter { $0.value >= min(horizon, state.position - 2 * Self.overlap) }
+            state.seen = state.seen.filter {
+                $0.value.milliseconds >= min(horizon, state.position - 2 * Self.overlap)
+            }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
+        }
+    }
+
+    /// Counts a failure: nothing else of this request is counted.
+    private func readClock() async throws(ExchangeError) {
+        do throws(ExchangeError) {
+            _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024)
+        } catch {
+            store.counters.count(.get, error.outcome)
+            throw error
         }
     }
 
@@ -179,20 +255,22 @@ package final class PurgeJournal: Sendable {
             state.position = max(state.position, min(purge.milliseconds, now))
             state.times.note(purge.target, at: storedAt)
             guard purge.node != node, state.seen[purge.name] == nil else { return false }
-            state.seen[purge.name] = purge.milliseconds
+            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: false)
             return true
         }
     }
 
     private func writeAgain() async {
-        let waiting = state.withLock { state in
-            defer { state.unwritten = [] }
-            return state.unwritten
-        }
+        let waiting = state.withLock { $0.unwritten }
+        guard !waiting.isEmpty else { return }
         for purge in waiting {
-            // With the present time in its name, where others look for it. Lost: why it fails; it waits again.
-            try? await write(begin(purge.target))
+            // With the present time in its name, where others look for it. Lost: why it fails; it goes on to wait, with those
+            // behind it.
+            guard (try? await put(begin(purge.target))) != nil else { break }
+            state.withLock { state in state.unwritten.removeAll { $0 == purge } }
         }
+        // Lost: that it could not be saved; then the next start writes some again.
+        _ = await save()
     }
 
     // MARK: - Deciding

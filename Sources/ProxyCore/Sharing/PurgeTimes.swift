@@ -31,7 +31,10 @@ struct PurgeTimes: Sendable {
         case .tag(let tag): note(Self.key(ofTag: tag), at: time)
         case .everything: floor = max(floor, time)
         case .prefix(let text):
-            prefixes.removeAll { $0.text == text }
+            if let place = prefixes.firstIndex(where: { $0.text == text }) {
+                guard prefixes[place].time < time else { return }
+                prefixes.remove(at: place)
+            }
             prefixes.append((text, time))
             if prefixes.count > Self.maxPrefixes {
                 floor = max(floor, prefixes.removeFirst().time)

@@ -35,8 +35,8 @@ package struct SharedStatistics: Sendable, Hashable {
     package var dropped = 0
     /// Whether the store is left alone.
     package var isBreakerOpen = false
-    /// Seconds since the journal of purges was read; nil if it has not been.
-    package var journalAge: Double?
+    /// Seconds since the journal of purges was read, or since the start.
+    package var journalAge: Double = 0
     /// Purges that are remembered.
     package var purges = 0
 }

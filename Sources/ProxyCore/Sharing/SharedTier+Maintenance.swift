@@ -54,7 +54,11 @@ extension SharedTier {
         do throws(ExchangeError) {
             for purge in try await journal.read(from: start) {
                 if case .source(let source) = purge.target { sentRecords.forget(source) }
-                if await !apply(purge) { journal.postpone(undone: purge) }
+                if await apply(purge) {
+                    journal.didPerform(purge)
+                } else {
+                    journal.postpone(undone: purge)
+                }
             }
             return .success(journal.position)
         } catch {
@@ -82,17 +86,14 @@ extension SharedTier {
     }
 
     private func delete(_ start: String, storedBefore oldest: Int64) async throws(ExchangeError) -> Int {
-        var last: String?
         var count = 0
-        while true {
-            let (objects, isCut) = try await store.list(start, after: last)
+        try await store.listAll(start) { (objects) throws(ExchangeError) in
             // The bucket may have other objects, too.
             let names = objects.filter { $0.storedAt < oldest && ObjectName.isOwn($0.name) }.map(\.name)
             try await store.delete(names)
             count += names.count
-            guard isCut, let end = objects.last?.name else { return count }
-            last = end
         }
+        return count
     }
 
     /// The lifecycle rule that does what the sweep does, as AWS' tools take it.

@@ -52,13 +52,7 @@ extension SharedTier {
             if let record = found.flatMap({ PortableRecord($0.content) })?.record {
                 names.append(ObjectName.original(record.contentHash))
             }
-            var last: String?
-            while true {
-                let (objects, isCut) = try await store.list(ObjectName.results(of: source), after: last)
-                names += objects.map(\.name)
-                guard isCut, let end = objects.last?.name else { break }
-                last = end
-            }
+            try await store.listAll(ObjectName.results(of: source)) { names += $0.map(\.name) }
             try await store.delete(names)
             count += names.count - (found == nil ? 1 : 0)
         }

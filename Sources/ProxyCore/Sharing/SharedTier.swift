@@ -42,18 +42,20 @@ package final class SharedTier: Sendable {
     ///   - clock: this machine's time.
     ///   - monotonic: a clock that is never set.
     ///   - timer: what pauses and time limits are waited by.
+    ///   - unwritten: the file of purges that the store does not have yet; nil to hold them in memory alone.
     ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> WallTime = SystemTime.now,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        timer: any Clock<Duration> = ContinuousClock(),
+        timer: any Clock<Duration> = ContinuousClock(), unwritten: String? = nil,
         observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
         (self.clock, self.monotonic, self.timer, self.observe) = (clock, monotonic, timer, observe)
-        journal = PurgeJournal(store: store, configuration: configuration, clock: monotonic)
+        journal = PurgeJournal(
+            store: store, configuration: configuration, unwritten: unwritten, clock: monotonic)
         uploads = UploadQueue(
             maxBytes: configuration.queueBytes.bytes, minUses: configuration.minUses,
             minCost: configuration.minCost.milliseconds)
@@ -130,7 +132,10 @@ package final class SharedTier: Sendable {
                 hash == nil || entry.description.sourceHash == hash,
                 entry.description.stage != .cheapest, isCurrent(object, subject)
             else { return nil }
-            return entry
+            // By this machine's clock, whatever the node that made it wrote there.
+            var translated = entry
+            translated.description.storedAt = now.seconds - object.age - object.ageWhenStored
+            return translated
         }
     }
 
@@ -195,6 +200,7 @@ package final class SharedTier: Sendable {
     }
 
     /// Runs an exchange unless the store is left alone.
+    @discardableResult
     func withBreaker<Value: Sendable>(
         _ operation: SharedStatistics.Operation,
         _ exchange: () async throws(ExchangeError) -> Value

@@ -22,9 +22,14 @@ package final class StoreClock: Sendable {
     /// Whether the store has shown its clock.
     var isKnown: Bool { offset.withLock { $0 != nil } }
 
+    /// When an answer was sent, in seconds since 1970 by the store's clock; nil where it does not say.
+    func time(of answer: ExchangeAnswer) -> Int64? {
+        answer.field("date").flatMap { HTTPDate($0, now: local()) }?.seconds
+    }
+
     func note(_ answer: ExchangeAnswer) {
-        guard let date = answer.field("date").flatMap({ HTTPDate($0, now: local()) }) else { return }
-        let difference = date.seconds - local()
+        guard let time = time(of: answer) else { return }
+        let difference = time - local()
         offset.withLock { $0 = difference }
     }
 }

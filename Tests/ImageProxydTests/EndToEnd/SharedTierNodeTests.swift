@@ -258,6 +258,39 @@ struct SharedTierNodeTests {
         #expect(try await isStored(), "a message that is repeated is not done again")
     }
 
+    @Test("A node that is asked by itself says so, signed")
+    func ownRequest() async throws {
+        let node = try await Proxy(
+            settings: #""cluster": {"peers": ["127.0.0.1:1"], "key": "\#(folder.path)/key"}"#, origin: origin)
+        let key = ClusterKey([UInt8](repeating: UInt8(ascii: "k"), count: 40))
+        func get(_ target: String, _ lines: String...) async throws -> RawHTTPClient.Answer {
+            try await node.get(
+                target, lines: ["Imageproxyd-Signature: \(key.signature("GET", target))"] + lines)
+        }
+        let name = try #require(try await get("/cluster/node")["Imageproxyd-Node"])
+        let target = "/cluster/image?target=a"
+
+        let answer = try await get(target, "Imageproxyd-Node: \(name)")
+
+        #expect(answer.status == 409 && answer.body == ClusterHomes.ownAnswer(name))
+        #expect(answer["Imageproxyd-Signature"] == key.signature(ofAnswer: answer.body, to: target))
+    }
+
+    @Test("A purge that the store does not take is written by the next process", .timeLimit(.minutes(20)))
+    func unwrittenPurge() async throws {
+        try await store.put([1], as: ["unwritten/first"])
+        let (port, place) = (try HeldPort(), try TemporaryDirectory())
+        let first = try await node("unwritten", in: place, at: port.url("/"))
+        let purge = try await first.administer("DELETE", "/cache", about: "/a.jpg")
+        first.daemon.send(signal: 9)
+        _ = try await first.daemon.exitCode()
+
+        let second = try await node("unwritten", in: place)
+
+        #expect(purge.text.contains(#""complete": false"#), "\(purge.text)")
+        try await wait(for: 1, "put", at: second)
+    }
+
     @Test("A node of its own has no route for others")
     func alone() async throws {
         let node = try await Proxy(origin: origin)

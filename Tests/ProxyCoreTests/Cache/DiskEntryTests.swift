@@ -64,6 +64,24 @@ struct DiskEntryTests {
         #expect(DiskEntry(header: (header + [0])[...]) == nil)
     }
 
+    @Test("A header with numbers beyond all pictures and times is invalid, so that none can overflow")
+    func recognisesNumbers() {
+        let entry = entry()
+        func isValid(bodyLength: Int64 = 50, _ change: (inout EntryDescription) -> Void = { _ in }) -> Bool {
+            var description = entry.description
+            change(&description)
+            let altered = DiskEntry(description: description, bodyLength: bodyLength, bodyChecksum: 1)
+            return DiskEntry(header: altered.encoded()[...]) != nil
+        }
+
+        #expect(isValid())
+        for time in [Int64.min, .max, 1 << 51, -1 << 51] {
+            #expect(!isValid { $0.storedAt = time }, "\(time)")
+        }
+        for length in [Int64.max, -1, 1 << 51] { #expect(!isValid(bodyLength: length), "\(length)") }
+        #expect(!isValid { $0.width = 1 << 31 } && !isValid { $0.height = Int(UInt32.max) })
+    }
+
     @Test("A text too long for a header is refused")
     func boundsText() {
         #expect(DiskEntry.bodyOffset(keyText: String(repeating: "x", count: 65_537)) == nil)

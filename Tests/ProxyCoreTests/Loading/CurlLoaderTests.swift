@@ -131,6 +131,21 @@ struct CurlLoaderTests {
         #expect(fixture.origin.log.requests[0]["if-modified-since"] == date)
     }
 
+    @Test(
+        "sends no validator that would be a request of its own",
+        arguments: ["\"a\"\r\nX: y", "\"a\"\nX: y", "\"a\"\r"])
+    func splitValidators(value: String) async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/a", .body(picture))
+        var request = try fixture.request("/a")
+        (request.ifNoneMatch, request.ifModifiedSince) = (value, value)
+
+        _ = try await fixture.loader.load(request, into: CollectingReceiver())
+
+        let sent = fixture.origin.log.requests[0]
+        #expect(sent["x"] == nil && sent["if-none-match"] == nil && sent["if-modified-since"] == nil)
+    }
+
     @Test("reuses a connection")
     func reuses() async throws {
         let fixture = try LoaderFixture()

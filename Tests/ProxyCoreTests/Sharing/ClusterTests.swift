@@ -144,12 +144,63 @@ struct ClusterTests {
     @Test("A node that asks itself learns that it is the home")
     func itself() async throws {
         let home = try FakeOrigin()
-        home.route("/cluster/image", .status(409))
+        home.route("/cluster/image") { request in
+            let content = ClusterHomes.ownAnswer("me")
+            return .body(
+                content, status: 409,
+                fields: [("Imageproxyd-Signature", Self.key.signature(ofAnswer: content, to: request.target))]
+            )
+        }
         let homes = try homes(at: home)
 
         for _ in 0..<3 { #expect(await picture(homes) == nil) }
 
         #expect(home.count("/cluster/image") == 1)
+    }
+
+    @Test("No other host makes a node believe that it is the home")
+    func notItself() async throws {
+        let (fixture, home) = (try SharingFixture(), try FakeOrigin())
+        let content = try answer(fixture)
+        home.route("/cluster/image") { request in
+            // Signed, as a host on the way may have it, with another status.
+            .body(
+                content, status: 409,
+                fields: [("Imageproxyd-Signature", Self.key.signature(ofAnswer: content, to: request.target))]
+            )
+        }
+        let homes = try homes(at: home)
+        #expect(await picture(homes) == nil)
+        home.route("/cluster/image") { Self.signed(content, to: $0.target) }
+
+        #expect(await picture(homes)?.body == SharingFixture.picture)
+    }
+
+    @Test("A node refuses an unsigned answer that it is the home")
+    func unsignedRefusal() async throws {
+        let home = try FakeOrigin()
+        home.route("/cluster/image", .body(ClusterHomes.ownAnswer("me"), status: 409))
+        let peers = try peers([])
+
+        await #expect(throws: ExchangeError.self) {
+            _ = try await peers.exchange(
+                "GET", "/cluster/image?target=a",
+                with: ClusterPeer(scheme: "http", host: "127.0.0.1", port: home.port),
+                atMost: 1_024, within: .seconds(60))
+        }
+    }
+
+    @Test("A picture from a home whose clock is ahead is stored now")
+    func homeAhead() async throws {
+        let (fixture, home) = (try SharingFixture(), try FakeOrigin())
+        var entry = fixture.entry()
+        entry.description.storedAt = 1 << 49
+        let content = try #require(HomeAnswer(record: fixture.record(), age: 7, entry: entry).encoded())
+        home.route("/cluster/image") { Self.signed(content, to: $0.target) }
+
+        let found = try #require(await picture(try homes(at: home)))
+
+        #expect(found.description.storedAt <= SystemTime.seconds())
     }
 
     @Test("A home that does not answer is left alone, one that is slow or overloaded is not")

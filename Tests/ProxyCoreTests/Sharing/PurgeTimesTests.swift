@@ -68,6 +68,40 @@ struct PurgeTimesTests {
         #expect(last() == 80)
     }
 
+    @Test(
+        "An earlier purge that is read again takes nothing back",
+        arguments: [
+            PurgeTarget.source(CacheKey(canonicalText: "s")), .key(CacheKey(canonicalText: "r")), .tag("t"),
+            .prefix("http://o/a/"), .everything,
+        ])
+    func readAgain(target: PurgeTarget) {
+        var times = PurgeTimes()
+        for time: Int64 in [40, 70, 40] { times.note(target, at: time) }
+
+        #expect(times.last(source: key("s"), result: key("r"), url: "http://o/a/b.jpg", tags: ["t"]) == 70)
+    }
+
+    @Test("Two purges of one target within a second have two names, with a journal and without one")
+    func twice() throws {
+        let (seen, journal) = (SeenPurges { 1_800_000_000 }, try SharingFixture().tier.journal)
+        let alone = (0..<3).map { _ in seen.begin(.everything, node: "me") }
+        let written = (0..<3).map { _ in journal.begin(.everything) }
+
+        #expect(Set(alone.map(\.name)).count == 3 && Set(written.map(\.name)).count == 3)
+        #expect(
+            alone.allSatisfy { seen.note($0) == .known } && written.allSatisfy { journal.note($0) == .known })
+    }
+
+    @Test("Without a journal a purge that could not be done is new when it is reported again")
+    func reportedAgain() {
+        let seen = SeenPurges { 1_800_000_000 }
+        let purge = SharedPurge(.everything, node: "one", milliseconds: 1_800_000_000_000)
+
+        #expect(seen.note(purge) == .new && seen.note(purge) == .new)
+        seen.didPerform(purge)
+        #expect(seen.note(purge) == .known)
+    }
+
     @Test("Where a purge is forgotten, everything from before it counts as purged")
     func bounded() {
         var times = PurgeTimes(capacity: 3)

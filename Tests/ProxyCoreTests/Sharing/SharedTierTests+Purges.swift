@@ -91,6 +91,75 @@ extension SharedTierTests {
     }
 
     @Test(
+        "A purge that the store does not take is written by the next process, and once",
+        arguments: [.status(503), .body(Array("<html>Please log in</html>".utf8))] as [OriginAnswer])
+    func unwrittenAcrossRestart(answer: OriginAnswer) async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        fixture.break_(by: answer)
+        let purge = fixture.tier.begin(.source(Fixture.subject.source))
+        #expect(await fixture.tier.end(purge).problem != nil)
+        fixture.break_(by: nil)
+
+        let restarted = fixture.restartedJournal()
+        #expect(restarted.isPurged(Fixture.subject, tags: [], madeAt: Fixture.noon))
+        _ = try await restarted.read(from: 0)
+        #expect(fixture.names.compactMap { SharedPurge(name: $0)?.target } == [purge.target])
+        _ = try await fixture.restartedJournal().read(from: 0)
+
+        #expect(fixture.names.count == 1)
+    }
+
+    @Test(
+        "A purge that is dated by a wrong clock is written again under the store's time",
+        arguments: [86_400, -86_400])
+    func wrongClock(skew: Int64) async throws {
+        let fixture = try Fixture(skew: skew)
+
+        let outcome = await fixture.tier.end(fixture.tier.begin(.everything))
+
+        #expect(outcome.problem == nil)
+        let times = fixture.names.compactMap { SharedPurge(name: $0)?.milliseconds }
+        #expect(times.contains(Fixture.noon * 1_000))
+    }
+
+    /// A list as the store sends it.
+    static func list(isCut: Bool, _ objects: String) -> String {
+        "<ListBucketResult><IsTruncated>\(isCut)</IsTruncated>\(objects)</ListBucketResult>"
+    }
+
+    static let object =
+        "<Contents><Key>p/999999999999999-n-a</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+
+    @Test(
+        "The journal is not read by an answer that is no list, nor by a list that does not advance",
+        arguments: [
+            "", "<html>Please log in</html>", "<ListBucketResult></ListBucketResult>",
+            "<ListBucketResult><IsTruncated>false</IsTruncated>" + object, list(isCut: true, ""),
+            list(isCut: true, object), list(isCut: false, "<Contents><Key>p/1-n-a</Key></Contents>"),
+        ])
+    func noList(text: String) async throws {
+        let fixture = try Fixture()
+        fixture.break_(by: .body(Array(text.utf8)))
+
+        let outcome = await fixture.tier.readJournal(from: 0) { _ in true }
+
+        #expect(throws: ExchangeError.self) { try outcome.get() }
+        #expect(!fixture.tier.journal.isCurrent)
+    }
+
+    @Test("A journal that has never been read is as old as the process, and each failure is counted")
+    func neverRead() async throws {
+        let fixture = try Fixture()
+        fixture.break_(by: .status(503))
+        await fixture.read()
+        fixture.monotonic.advance(by: .seconds(61))
+
+        #expect(fixture.tier.statistics.journalAge == 61)
+        #expect(fixture.tier.statistics.requests[.get]?[.failed] == 1)
+    }
+
+    @Test(
         "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
     )
     func undone() async throws {
@@ -110,6 +179,24 @@ extension SharedTierTests {
 
         #expect(try first.get() == purge.milliseconds && second.get() == later.milliseconds)
         #expect(tried.value == [purge])
+    }
+
+    @Test("A purge that was reported and could not be done is done when it is reported again, or read")
+    func reportedUndone() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        let journal = fixture.tier.journal
+        let purge = SharedPurge(.tag("a"), node: "one", milliseconds: Fixture.noon * 1_000)
+        fixture[purge.name] = Fixture.Stored(content: [], storedAt: Fixture.noon, metadata: [:])
+
+        #expect(journal.note(purge) == .new && journal.note(purge) == .new)
+        #expect(try await journal.read(from: 0) == [purge])
+        journal.postpone(undone: purge)
+        #expect(journal.note(purge) == .new, "that it was read does not say that it was done")
+        journal.didPerform(purge)
+
+        #expect(journal.note(purge) == .known)
+        #expect(try await journal.read(from: 0).isEmpty)
     }
 
     @Test("Of more purges than can wait to be done here, everything is purged in their place")
@@ -139,6 +226,7 @@ extension SharedTierTests {
             SharedPurge(.everything, node: "one", milliseconds: (Fixture.noon + seconds) * 1_000)
         }
         #expect(fixture.tier.journal.note(message(0)) == .new)
+        fixture.tier.journal.didPerform(message(0))
         #expect(fixture.tier.journal.note(message(0)) == .known)
         #expect(fixture.tier.journal.note(message(-601)) == .outOfTime)
         #expect(fixture.tier.journal.note(message(601)) == .outOfTime)
@@ -155,7 +243,7 @@ extension SharedTierTests {
                 log.begin([Fixture.subject.source])
                 log.end([Fixture.subject.source])
             }
-            return .status(200)
+            return .status(200, fields: [("ETag", "\"a\"")])
         }
         await fixture.share(fixture.record(), fixture.entry(), token: token)
 

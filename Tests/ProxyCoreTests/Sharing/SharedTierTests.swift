@@ -111,6 +111,21 @@ struct SharedTierTests {
         #expect(record?.isFresh(at: fixture.local.now) != true)
     }
 
+    @Test("A result is as old here as the store says, whatever time its object names")
+    func storedAt() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        var entry = fixture.entry()
+        entry.description.storedAt = 1 << 49
+        await fixture.share(fixture.record(), entry)
+        fixture.storeTime.advance(by: 7)
+        fixture.local.advance(by: 9)
+
+        let result = await fixture.tier.result(of: Fixture.subject, madeFrom: nil)
+
+        #expect(result?.description.storedAt == fixture.local.time - 7)
+    }
+
     @Test("What is past maxAge is not used")
     func tooOld() async throws {
         let fixture = try Fixture { $0.maxAge = .hours(1) }

@@ -89,7 +89,8 @@ final class SharingFixture: Sendable {
             configuration, at: place, loader: loader, clock: StoreClock(local: seconds))
         tier = SharedTier(
             configuration, store: store, maxEntryBytes: 1 << 20, clock: clock,
-            monotonic: { [monotonic] in monotonic.now }, timer: timer)
+            monotonic: { [monotonic] in monotonic.now }, timer: timer,
+            unwritten: folder.path + "/purges-unwritten")
         origin.routeAll { [weak self] in self?.answer($0) ?? .status(500) }
     }
 
@@ -115,7 +116,7 @@ final class SharingFixture: Sendable {
             self[name] = Stored(
                 content: request.content, storedAt: storeTime.time,
                 metadata: Dictionary(metadata, uniquingKeysWith: { $1 }))
-            return .status(200, fields: [date])
+            return .status(200, fields: [date, ("ETag", "\"a\"")])
         case "DELETE":
             self[name] = nil
             return .status(204, fields: [date])
@@ -184,6 +185,16 @@ final class SharingFixture: Sendable {
                 keyText: isOriginal ? subject.sourceText : subject.resultText, sourceKey: subject.source,
                 sourceHash: ContentHash(of: content), contentHash: ContentHash(of: body), format: .webp,
                 width: 3, height: 2, storedAt: local.time), body: body)
+    }
+
+    /// The journal of the next process in this one's folder.
+    func restartedJournal() -> PurgeJournal {
+        let journal = PurgeJournal(
+            store: tier.store, configuration: tier.configuration,
+            unwritten: folder.path + "/purges-unwritten",
+            clock: { [monotonic] in monotonic.now })
+        journal.loadUnwritten()
+        return journal
     }
 
     /// Reads the journal, without which nothing is used.

@@ -54,6 +54,8 @@ struct DiskEntry: Equatable {
     private static let version: UInt16 = 4
     private static let checksumPlace = 144
     private static let alignment = 64
+    /// No side is longer in any format, and no product of two overflows.
+    private static let maxSide = UInt32(Int32.max)
 
     /// Where the body begins in the file of an entry with this text; nil if the text is too long.
     static func bodyOffset(keyText: String) -> Int64? {
@@ -177,11 +179,13 @@ struct DiskEntry: Equatable {
             let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
             let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
-            let bodyLength = reader.integer(Int64.self), bodyLength >= 0,
+            let bodyLength = reader.integer(Int64.self),
+            (0...StoredRecord.plausible.upperBound).contains(bodyLength),
             let key = reader.key(), let sourceKey = reader.key(),
             let sourceHash = reader.contentHash(), let contentHash = reader.contentHash(),
-            let width = reader.integer(UInt32.self), let height = reader.integer(UInt32.self),
-            let storedAt = reader.integer(Int64.self),
+            let width = reader.integer(UInt32.self), width <= maxSide,
+            let height = reader.integer(UInt32.self), height <= maxSide,
+            let storedAt = reader.integer(Int64.self), StoredRecord.plausible.contains(storedAt),
             let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
             reader.integer(UInt32.self) != nil,
             let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(

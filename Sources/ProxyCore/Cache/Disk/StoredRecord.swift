@@ -86,7 +86,8 @@ struct StoredRecord: Equatable {
         return reader.integer(UInt32.self) ?? 0
     }
 
-    /// Parses what `encoded` returned, and maybe bytes after it; nil for zeros or invalid bytes.
+    /// Parses what `encoded` returned, and maybe bytes after it; nil for zeros or invalid bytes, and for a text that is no
+    /// field's value: origins and clients get it as one.
     init?(_ bytes: ArraySlice<UInt8>, key: CacheKey, keyText: String) {
         var reader = LittleEndianReader(bytes)
         guard let generation = reader.integer(UInt32.self), generation != 0,
@@ -103,7 +104,8 @@ struct StoredRecord: Equatable {
             let finalURL = reader.key(), let tagLength = reader.integer(UInt32.self),
             let modifiedLength = reader.integer(UInt32.self), let fieldsLength = reader.integer(UInt32.self),
             let entityTag = reader.text(tagLength), let lastModified = reader.text(modifiedLength),
-            let fields = reader.text(fieldsLength)
+            let fields = reader.text(fieldsLength),
+            [entityTag, lastModified].allSatisfy({ $0?.isFieldValue != false })
         else { return nil }
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: hash, byteCount: Int(byteCount), format: format,
@@ -124,7 +126,9 @@ struct StoredRecord: Equatable {
                 staleWhileRevalidate: otherWhileRevalidate, staleIfError: otherIfError)
         }
         for line in fields?.split(separator: "\n") ?? [] {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].isToken, line.isFieldValue else {
+                return nil
+            }
             record.reuseFields.append(
                 HeaderField(name: String(line[..<colon]), value: String(line[colon...].dropFirst(2))))
         }

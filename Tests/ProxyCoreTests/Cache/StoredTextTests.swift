@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Cache
+@testable import Freshness
+
+@Suite("Texts of stored records")
+struct StoredTextTests {
+    @Test(
+        "A record with a text that is no field's value is invalid",
+        arguments: ["\r\nX: y", "\n", "\0", "\u{7F}"])
+    func controlCharacters(text: String) throws {
+        func isRead(_ change: (inout SourceRecord) -> Void) throws -> Bool {
+            var record = record()
+            change(&record)
+            return PortableRecord(try #require(PortableRecord(record).encoded())) != nil
+        }
+
+        #expect(try isRead { $0.entityTag = "\"ä\t\"" })
+        #expect(try !isRead { $0.entityTag = "\"a\"" + text })
+        #expect(try !isRead { $0.lastModified = "a" + text })
+        #expect(
+            try text == "\n" || !isRead { $0.reuseFields = [HeaderField(name: "expires", value: "a" + text)] }
+        )
+        #expect(try !isRead { $0.reuseFields = [HeaderField(name: "a" + text, value: "a")] })
+    }
+}
