@@ -359,7 +359,7 @@ package final class ImageHandler: Sendable {
                 expires: imageRequest.delivery.expires))
     }
 
-    /// How long the failure is remembered, for `max-age`.
+    /// How long the failure is remembered, for `max-age`; nil where others may not be refused by it.
     private func remaining(
         _ request: ImageRequest?, _ error: PipelineError, _ history: FetchContext.History?
     ) -> Int64? {
