@@ -127,6 +127,10 @@ extension ImageJob {
             &response, from: target, scope: narrower ?? scope, isPromoted: isPromoted, token: token)
         part?.end()
         offer(made: response)
+        // Slow clients would hold the copy on the heap, which no tier counts.
+        if response.entry == nil {
+            response.body = .file(target.file, offset: target.offset, length: Int64(rendition.byteCount))
+        }
         // What is stored nowhere is replaced by nothing.
         if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
         return response
