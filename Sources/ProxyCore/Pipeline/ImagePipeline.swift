@@ -147,6 +147,9 @@ package final class ImagePipeline: Sendable {
 
     /// Retains a subscription, so that the task goes on when every client has left.
     func keepRunning(_ subscription: ImageJob.Subscription) {
+    /// Counts bytes in memory that only an answer has, until the lease is released; nil where answers hold too many.
+    package func leaseMemory(_ count: Int) -> MemoryLease? { tiers.memory.lease(count) }
+
         guard background.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maxInBackground else {
             background.wrappingSubtract(1, ordering: .relaxed)
             return

@@ -112,6 +112,10 @@ extension PipelineError {
     static let resultTooHeavy = PipelineError(
         422, "max_bytes_unreachable", "No quality takes as few bytes as max_bytes", cause: .plan,
         transform: .empty)
+    /// A picture in base64 takes a third more, and is made for each answer.
+    package static let dataURLTooLarge = PipelineError(
+        422, "data_url_too_large", "The picture is too large for a data URL", cause: .plan, transform: .empty,
+        detail: "a data URL is made of a picture of at most 1 MiB")
     static let frameOutOfRange = PipelineError(
         422, "frame_out_of_range", "The image has no such frame", cause: .plan, transform: .empty)
     static let emptyResult = PipelineError(
