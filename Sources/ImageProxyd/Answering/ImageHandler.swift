@@ -198,7 +198,7 @@ package final class ImageHandler: Sendable {
     }
 
     private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.refresh(entry) { [self] in
+        pipeline.refresh(entry, for: ClientID(request.client)) { [self] in
             // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
             try? parse(request)
         }
