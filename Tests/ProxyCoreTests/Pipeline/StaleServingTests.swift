@@ -6,6 +6,7 @@ import Testing
 @testable import Freshness
 @testable import Observability
 @testable import Pipeline
+@testable import Primitives
 
 @Suite("Stale pictures, with a real origin and an injected clock")
 struct StaleServingTests {
@@ -43,6 +44,31 @@ struct StaleServingTests {
     }
 
     private static let control = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
+
+    @Test(
+        "A refresh that is refused because of the client that caused it pauses the source for no other client"
+    )
+    func refusedForClient() async throws {
+        let fixture = try PipelineFixture()
+        let contexts = [1, 2].map { FetchContext(client: ClientID(v4: $0)) }
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.control))
+        fixture.origin.route("/429.jpg", .status(429, fields: [("Cache-Control", "no-store")]))
+        _ = try await fixture.get("/a.jpg", Self.resize)
+        fixture.clock.advance(by: 100)
+        while true {
+            let error = await #expect(throws: PipelineError.self) {
+                try await fixture.get("/429.jpg", context: contexts[0])
+            }
+            if error?.isClientPaused ?? true { break }
+        }
+
+        for context in contexts {
+            _ = try await fixture.get("/a.jpg", Self.resize, context: context)
+            await fixture.refreshed()
+        }
+
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
 
     @Test("A refresh that returns other bytes replaces the picture, and no request waits for it")
     func changed() async throws {

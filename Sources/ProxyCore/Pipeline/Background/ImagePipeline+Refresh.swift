@@ -83,6 +83,8 @@ extension ImagePipeline {
             }
             return 0
         } catch {
+            // Of the client, or of a queue: another client's request may have the source refreshed at once.
+            guard !error.isOfCaller else { return 0 }
             // The stale copy serves as long as it may.
             configuration.refreshFailed(request.source, error)
             return pause

@@ -242,6 +242,9 @@ extension PipelineError {
     /// Whether it was refused because of the client that asked, and would not be for another.
     var isClientPaused: Bool { row == Self.clientPaused.row }
 
+    /// Whether it was refused because of the client that asked, or of a queue, and may not be in the next moment.
+    var isOfCaller: Bool { isClientPaused || row == Self.queueFull.row || row == Self.queueTimeout.row }
+
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {
         if let row = ImageFormat(rawValue: name)?.row {
