@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
 package import Cache
 package import Primitives
 import Request
@@ -45,26 +46,35 @@ package final class FailedURLs: Sendable {
     }
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
-    package func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
-        failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
+    /// - Parameter content: the source's bytes: a failure of others does not count. Nil where they are not known.
+    package func failure(of key: CacheKey, _ content: ContentHash? = nil, at now: Int64) -> PipelineError? {
+        guard isRefused(key, content, at: now) else { return nil }
+        return failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
+    }
+
+    private func isRefused(_ key: CacheKey, _ content: ContentHash?, at now: Int64) -> Bool {
+        failed.peek(key, at: now)?.failure.concerns(content) ?? false
     }
 
     /// What is remembered of a request's source; nil when it may be tried.
     ///
     /// `too_many_pixels` does not apply to requests with `scale-down-large`.
     func failure(
-        ofSourceOf request: ImageRequest, _ history: FetchContext.History?, at now: Int64
+        ofSourceOf request: ImageRequest, _ history: FetchContext.History?, _ content: ContentHash?,
+        at now: Int64
     ) -> PipelineError? {
-        let failure = failure(of: refusingKey(ofSource: request.sourceKey, history, at: now), at: now)
+        let key = refusingKey(ofSource: request.sourceKey, history, at: now)
+        let failure = failure(of: key, content, at: now)
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
 
     /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
     func explained(
-        _ request: ImageRequest, _ history: FetchContext.History? = nil, at now: Int64
+        _ request: ImageRequest, _ history: FetchContext.History? = nil, _ content: ContentHash?,
+        at now: Int64
     ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
         func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
-            failed.peek(key, at: now).map {
+            failed.peek(key, at: now).flatMap { $0.failure.concerns(content) ? $0 : nil }.map {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
@@ -152,11 +162,12 @@ package final class FailedURLs: Sendable {
 
     /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
     func beginVerification(
-        of source: CacheKey, _ history: FetchContext.History? = nil, at now: Int64
+        of source: CacheKey, _ content: ContentHash? = nil, _ history: FetchContext.History? = nil,
+        at now: Int64
     ) -> Bool {
         // With no time for such failures there is nothing to find out.
         let key = refusingKey(ofSource: source, history, at: now)
-        guard soundTime.load(ordering: .relaxed) > 0, failed.peek(key, at: now) == nil else { return false }
+        guard soundTime.load(ordering: .relaxed) > 0, !isRefused(key, content, at: now) else { return false }
         return verifications.withLock { $0.begin(source, at: now) }
     }
 

@@ -29,7 +29,8 @@ extension ImageJob {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || context.upload != nil else { throw .notCached }
         if !isPrivate, !directives.retryFailed,
-            let failure = failures.failure(ofSourceOf: request, context.history, at: now.seconds)
+            let failure = failures.failure(
+                ofSourceOf: request, context.history, record?.contentHash, at: now.seconds)
         {
             context.forwarding?.note(.remembered)
             throw failure

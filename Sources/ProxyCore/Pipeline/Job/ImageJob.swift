@@ -208,7 +208,7 @@ struct ImageJob: Sendable {
         guard isShared || mayConfirm(record) else { return try await fetch() }
         let isRemembered =
             !directives.retryFailed
-            && failures.explained(request, context.history, at: now.seconds).source != nil
+            && failures.explained(request, context.history, record.contentHash, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStreaming.fetch(validating: directives.noCache ? nil : record)
@@ -292,7 +292,7 @@ struct ImageJob: Sendable {
         of source: Source, by plan: RenderPlan
     ) async throws(PipelineError) -> ImageResponse {
         if isPrivate { return try await renderAndStore(source, by: plan) }
-        try refuseFailed()
+        try refuseFailed(source.record.contentHash)
         let response: ImageResponse
         do throws(PipelineError) {
             response = try await renderAndStore(source, by: plan)
@@ -302,7 +302,7 @@ struct ImageJob: Sendable {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }
-            remember(error)
+            remember(error.of(source.record.contentHash))
             verifyDecoding(of: source, after: error)
             throw error
         }
