@@ -195,7 +195,10 @@ struct ImageJob: Sendable {
             return try await revalidatedSource(record, isShared: shared != nil)
         }
         var source = Source(record: record, provenance: .init(reuse, ofFresh: .stored))
-        source.sharedResult = shared?.sharedResult
+        guard let shared else { return source }
+        (source.sharedResult, source.body) = (shared.sharedResult, shared.body)
+        // Another node's picture as it is, fresh.
+        if source.provenance == .stored { source.provenance = shared.provenance }
         return source
     }
 
