@@ -366,7 +366,8 @@ package final class ImageHandler: Sendable {
         guard let request, let memory = error.row.memory else { return nil }
         // The failure of a result may have been recorded for its source.
         let source = failures.remaining(ofSource: request.sourceKey, history, at: clock().seconds)
-        return memory.scope == .source && !request.shrinksLarge
+        // The origin may have sent other bytes because of the client's proxies.
+        return history != nil || memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock().seconds) ?? source
     }
 }

@@ -123,6 +123,25 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 2)
     }
 
+    @Test("A damaged picture that a request with proxies got is refused to no client of a cache in front")
+    func damagedForOne() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg") { request in
+            .body(
+                request["via"] == "1.1 imageproxyd"
+                    ? Fixtures.photo : Array(Fixtures.photo.prefix(Fixtures.photo.count / 2)),
+                fields: [("Cache-Control", "max-age=600"), ("Vary", "Via")])
+        }
+        let target = proxy.target("/a.jpg", "transform=resize:9x&format=png")
+
+        let hostile = try await proxy.get(target, "Via: 1.1 hostile")
+        let other = try await proxy.get(target)
+
+        #expect(hostile.status == 422 && hostile.code == "bad_image_data")
+        #expect(hostile["Cache-Control"] == "no-store")
+        #expect(other.status == 200)
+    }
+
     @Test("A 403 that a request without proxies got says nothing of one that names some")
     func refusalOfAll() async throws {
         let proxy = try await Proxy()
