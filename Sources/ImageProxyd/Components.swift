@@ -136,6 +136,7 @@ struct Components: Sendable {
             rasterPlan: parser.rasterPlan,
             origins: origins, intermediates: configuration.transform.intermediates,
             improve: configuration.transform.improve)
+        rules.refreshesPerOrigin = configuration.fetch.maxPerHost
         rules.passesDrawings = configuration.formats.svgPassThrough
         let detail = configuration.log.url
         rules.refreshFailed = { [logger] source, error in

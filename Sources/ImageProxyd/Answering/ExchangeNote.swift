@@ -32,6 +32,8 @@ package final class ExchangeNote: Sendable {
         var way = ForwardingRecord.Way()
         /// The body of a streamed image, which knows at its end how it was received.
         var body: BodyReader?
+        /// What counts the image's bytes in memory until they have been sent.
+        var memory: (any Sendable)?
     }
 
     package init(path: InlineText) {
@@ -123,6 +125,7 @@ package final class ExchangeNote: Sendable {
         var content = Content(
             source: request.source, preset: request.delivery.preset, timings: image.timings,
             problem: sent?.content?.problem)
+        content.memory = image.entry ?? image.lease
         if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
         if image.timings.fetch > 0 { content.way = context.forwarding?.way ?? content.way }
         self.content = content

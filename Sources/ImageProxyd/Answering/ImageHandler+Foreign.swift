@@ -10,32 +10,54 @@ package import Request
 
 /// What only other proxies' URLs have.
 extension ImageHandler {
-    /// Facts in another proxy's form, or a data URL: converted for each answer, which has no validators.
+    /// Facts in another proxy's form, or a data URL: converted for each answer.
     package func text(
         _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest, _ context: FetchContext
     ) throws(PipelineError) -> HTTPResponse {
+        var image = image
+        var response: HTTPResponse
+        if imageRequest.isInformation {
+            response = mapping.text(
+                try facts(image, by: foreign, for: request), type: "application/json", image, imageRequest,
+                for: request, at: clock())
+        } else {
+            guard image.body.count <= Self.maxDataURLPicture else { throw .dataURLTooLarge }
+            response = try mapping.text(
+                type: "text/plain", Validators(taggingTextOf: image.description.contentHash), image,
+                imageRequest, for: request, at: clock()
+            ) { () throws(PipelineError) in try dataURL(of: &image) }
+        }
+        response.note = ExchangeNote(
+            image, for: imageRequest, context, sent: response.note as? ExchangeNote)
+        return response
+    }
+
+    private func facts(
+        _ image: ImageResponse, by foreign: ForeignRoute, for request: HTTPRequest
+    ) throws(PipelineError) -> [UInt8] {
         let stored = try image.bytes()
         let target = unsafe request.withTarget { unsafe Array($0) }
         do throws(ImageRequestError) {
-            let text: [UInt8]
-            if imageRequest.isInformation {
-                text = try foreign.facts(stored, for: target, at: clock().seconds)
-            } else {
-                text = Array(
-                    "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(stored))".utf8)
-            }
-            var response = mapping.text(
-                text, type: imageRequest.isInformation ? "application/json" : "text/plain", image,
-                imageRequest,
-                for: request, at: clock())
-            response.note = ExchangeNote(
-                image, for: imageRequest, context, sent: response.note as? ExchangeNote)
-            return response
+            return try foreign.facts(stored, for: target, at: clock().seconds)
         } catch {
             throw PipelineError(error)
         }
     }
+
+    /// The picture as a data URL, whose memory is counted until it is sent.
+    private func dataURL(of image: inout ImageResponse) throws(PipelineError) -> [UInt8] {
+        var text = Array("data:\(image.description.format.row.mediaType);base64,".utf8)
+        guard let lease = pipeline.leaseMemory(text.count + Base64.encodedCount(image.body.count)) else {
+            throw .queueFull
+        }
+        Base64.append(try image.bytes(), to: &text)
+        (image.entry, image.lease) = (nil, lease)
+        return text
+    }
+
+    /// The longest picture that is sent as a data URL, in bytes: encoding takes milliseconds, on a thread for short work.
+    private static let maxDataURLPicture = 1 << 20
 
     /// The key that a request has in a field, where another proxy's URLs may have it there.
     package func key(of request: HTTPRequest) -> String? {

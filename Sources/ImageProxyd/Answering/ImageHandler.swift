@@ -198,7 +198,7 @@ package final class ImageHandler: Sendable {
     }
 
     private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.refresh(entry) { [self] in
+        pipeline.refresh(entry, for: ClientID(request.client)) { [self] in
             // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
             try? parse(request)
         }
@@ -359,14 +359,15 @@ package final class ImageHandler: Sendable {
                 expires: imageRequest.delivery.expires))
     }
 
-    /// How long the failure is remembered, for `max-age`.
+    /// How long the failure is remembered, for `max-age`; nil where others may not be refused by it.
     private func remaining(
         _ request: ImageRequest?, _ error: PipelineError, _ history: FetchContext.History?
     ) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
         // The failure of a result may have been recorded for its source.
         let source = failures.remaining(ofSource: request.sourceKey, history, at: clock().seconds)
-        return memory.scope == .source && !request.shrinksLarge
+        // The origin may have sent other bytes because of the client's proxies.
+        return history != nil || memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock().seconds) ?? source
     }
 }

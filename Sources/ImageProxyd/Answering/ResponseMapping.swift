@@ -115,6 +115,15 @@ package struct ResponseMapping: Sendable {
         _ text: [UInt8], type: String, _ image: ImageResponse, _ imageRequest: ImageRequest,
         for request: HTTPRequest, at now: WallTime
     ) -> HTTPResponse {
+        self.text(type: type, Validators(tagging: text), image, imageRequest, for: request, at: now) { text }
+    }
+
+    /// Text that is made of a picture, or of facts about it, for each answer.
+    /// - Parameter make: makes the text; not called where the request's conditions need none.
+    func text<Failure: Error>(
+        type: String, _ validators: Validators, _ image: ImageResponse, _ imageRequest: ImageRequest,
+        for request: HTTPRequest, at now: WallTime, make: () throws(Failure) -> [UInt8]
+    ) throws(Failure) -> HTTPResponse {
         var lines = HTTPFields(reserving: 256)
         let age = image.record.currentAge(at: now)
         AnswerLifetimes(
@@ -125,9 +134,9 @@ package struct ResponseMapping: Sendable {
         let vary = sharing.vary(onAccept: imageRequest.isNegotiated, onDPR: false)
         if let vary { lines.append(.vary, text: vary) }
         lines.append(sharing.fields)
-        let validators = Validators(tagging: text)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         var response = HTTPResponse(status: .ok)
+        let text = validators.evaluate(request, at: now.seconds) == .proceed ? try make() : []
         answer(request, .bytes(text), validators, at: now.seconds, with: &response)
         // Its own fields: a problem document.
         if response.status.code == 412 { return response }

@@ -36,6 +36,12 @@ struct Validators: Sendable {
         (lastModified, isLastModifiedStrong) = (nil, false)
     }
 
+    /// Those of a text that is always the same for the same picture.
+    init(taggingTextOf hash: ContentHash) {
+        entityTag = EntityTag(opaque: hash.shortHexOctets)
+        (lastModified, isLastModifiedStrong) = (nil, false)
+    }
+
     /// Hot path: evaluates the request's conditions; without any, a few bit tests.
     func evaluate(_ request: HTTPRequest, at now: Int64) -> Precondition {
         unsafe Precondition.evaluate(request, etag: entityTag, lastModified: lastModified) { value in

@@ -10,13 +10,16 @@ package final class OwnedDescriptor: Sendable {
     /// The descriptor's number; valid as long as this object exists.
     package let raw: CInt
     private let files: BodyFiles?
+    /// Whether the file is memory: what is in it takes as much as on the heap.
+    package let isMemory: Bool
 
     /// Takes ownership of `raw`, which must be open and have no other owner.
     /// - Parameters:
     ///   - raw: an open descriptor without another owner.
     ///   - files: the counter that has counted it and counts its closing.
-    package init(owning raw: CInt, countedBy files: BodyFiles? = nil) {
+    package init(owning raw: CInt, countedBy files: BodyFiles? = nil, isMemory: Bool = false) {
         self.raw = raw
+        self.isMemory = isMemory
         self.files = files
     }
 

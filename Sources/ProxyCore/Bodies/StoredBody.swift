@@ -14,4 +14,12 @@ package enum StoredBody: Sendable {
         case .file(_, _, let length): Int(length)
         }
     }
+
+    /// Whether the bytes take memory as long as they are held.
+    package var isInMemory: Bool {
+        switch self {
+        case .bytes: true
+        case .file(let file, _, _): file.isMemory
+        }
+    }
 }

@@ -280,11 +280,14 @@ package struct FreshnessPolicy: Sendable, Equatable {
             && head.values(of: "pragma").contains { FieldList($0).contains { $0.name == "no-cache" } }
     }
 
-    /// `Vary: *` matches no later request (RFC 9111 §4.1); the daemon's requests are constant, so other names
-    /// do not matter.
+    /// `Vary: *` matches no later request (RFC 9111 §4.1), and one that names a field of the client may match none; the
+    /// daemon's other fields are constant.
     static func variesOnEverything(_ head: OriginHead) -> Bool {
-        head.values(of: "vary").contains { FieldList($0).contains { $0.name == "*" } }
+        head.values(of: "vary").contains { FieldList($0).contains { variableFields.contains($0.name) } }
     }
+
+    /// The fields of clients that the daemon sends on, and `*`.
+    private static let variableFields: Set = ["*", "via", "cdn-loop", "traceparent"]
 
     /// The longest entity tag that is stored, in bytes; a longer one counts as absent.
     static let maxEntityTagBytes = 512

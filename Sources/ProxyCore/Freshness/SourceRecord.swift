@@ -79,7 +79,7 @@ package struct SourceRecord: Sendable, Hashable {
         package static let mustRevalidate = Directives(rawValue: 1 << 3)
         /// `immutable` (RFC 8246).
         package static let immutable = Directives(rawValue: 1 << 4)
-        /// `Vary: *`: matches no later request.
+        /// `Vary: *`, or one that names a field of clients which the daemon sends on: matches no later request.
         package static let variesOnEverything = Directives(rawValue: 1 << 5)
         /// `proxy-revalidate` or `s-maxage`: no shared cache serves it stale (RFC 9111 §5.2.2.8, §5.2.2.10).
         package static let proxyRevalidate = Directives(rawValue: 1 << 6)

@@ -103,7 +103,7 @@ extension ImagePipeline {
         facts.record = await tiers.record(for: request)
         facts.reuse = facts.record.map { freshness.reuse(of: $0, at: now, for: job.directives) }
         facts.stored = await stored(request, facts.record)
-        facts.failures = failures.explained(request, at: now.seconds)
+        facts.failures = failures.explained(request, nil, facts.record?.contentHash, at: now.seconds)
         facts.originFailure = facts.target.flatMap { failures.hosts.refusal(of: $0.origin, at: now.seconds) }
         facts.running.image = [false, true].contains {
             tasks.progress(of: job.key(asksNodes: $0)) != nil

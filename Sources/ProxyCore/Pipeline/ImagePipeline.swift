@@ -62,6 +62,8 @@ package final class ImagePipeline: Sendable {
         package var origins: OriginRules
         /// Stand-ins for large originals.
         let intermediates: IntermediateRule
+        /// Most refreshes of one origin's sources at once: more would only wait for its connections.
+        package var refreshesPerOrigin = 6
         /// Better results in place of those made fast.
         let improve: ImproveConfiguration
 
@@ -145,6 +147,9 @@ package final class ImagePipeline: Sendable {
         tiers.disk.recordAccess(description.sourceKey, kind: .original)
         tiers.offerUse(of: entry)
     }
+
+    /// Counts bytes in memory that only an answer has, until the lease is released; nil where answers hold too many.
+    package func leaseMemory(_ count: Int) -> MemoryLease? { tiers.memory.lease(count) }
 
     /// Retains a subscription, so that the task goes on when every client has left.
     func keepRunning(_ subscription: ImageJob.Subscription) {

@@ -74,21 +74,41 @@ extension Base64 {
 
     /// Encodes bytes with padding (§4).
     package static func encode(_ bytes: [UInt8]) -> String {
-        let text = encode(bytes, digits)
-        let padding = repeatElement(UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
-        return String(decoding: text + padding, as: UTF8.self)
+        var text: [UInt8] = []
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
+
+    /// Appends bytes in base64 with padding (§4); allocates once.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        let start = text.count
+        text.reserveCapacity(start + encodedCount(bytes.count))
+        encode(bytes, digits, to: &text)
+        while (text.count - start) % 4 != 0 { text.append(UInt8(ascii: "=")) }
+    }
+
+    /// How many characters so many bytes are, with padding.
+    package static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Encodes bytes for URLs, without padding (§5, §3.2).
     package static func encodeURL(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: encode(Array(bytes), urlDigits), as: UTF8.self)
+        var text: [UInt8] = []
+        encode(Array(bytes), urlDigits, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private static func encode(_ bytes: [UInt8], _ digits: [UInt8]) -> [UInt8] {
-        stride(from: 0, to: bytes.count, by: 3).flatMap { start in
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            return (0...group.count).map { digits[Int(bits >> UInt32(18 - 6 * $0) & 63)] }
+    private static func encode(_ bytes: [UInt8], _ digits: [UInt8], to text: inout [UInt8]) {
+        let whole = bytes.count / 3 * 3
+        for start in stride(from: 0, to: whole, by: 3) {
+            let bits = UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2])
+            text.append(digits[Int(bits >> 18)])
+            text.append(digits[Int(bits >> 12 & 63)])
+            text.append(digits[Int(bits >> 6 & 63)])
+            text.append(digits[Int(bits & 63)])
         }
+        guard whole < bytes.count else { return }
+        let rest = bytes[whole...]
+        let bits = rest.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - rest.count))
+        for index in 0...rest.count { text.append(digits[Int(bits >> UInt32(18 - 6 * index) & 63)]) }
     }
 }

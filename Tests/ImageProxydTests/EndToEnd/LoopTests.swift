@@ -105,6 +105,90 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 2, "what others have got stays stored")
     }
 
+    @Test("A refusal of a request that names proxies is not to be stored by caches in front")
+    func refusalInFront() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .status(404))
+        let target = proxy.target("/a.png")
+
+        let hostile = [
+            try await proxy.get(target, "Via: 1.1 hostile"), try await proxy.get(target, "Via: 1.1 hostile"),
+        ]
+        let plain = try await proxy.get(target)
+        let later = try await proxy.get(target, "CDN-Loop: other")
+
+        #expect(hostile.allSatisfy { $0["Cache-Control"] == "no-store" })
+        #expect(plain["Cache-Control"]?.hasPrefix("max-age=") == true)
+        #expect(later["Cache-Control"]?.hasPrefix("max-age=") == true, "it is refused as all others are")
+        #expect(proxy.origin.count("/a.png") == 2)
+    }
+
+    @Test("A damaged picture that a request with proxies got is refused to no client of a cache in front")
+    func damagedForOne() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg") { request in
+            .body(
+                request["via"] == "1.1 imageproxyd"
+                    ? Fixtures.photo : Array(Fixtures.photo.prefix(Fixtures.photo.count / 2)),
+                fields: [("Cache-Control", "max-age=600"), ("Vary", "Via")])
+        }
+        let target = proxy.target("/a.jpg", "transform=resize:9x&format=png")
+
+        let hostile = try await proxy.get(target, "Via: 1.1 hostile")
+        let other = try await proxy.get(target)
+
+        #expect(hostile.status == 422 && hostile.code == "bad_image_data")
+        #expect(hostile["Cache-Control"] == "no-store")
+        #expect(other.status == 200)
+    }
+
+    @Test("A 403 that a request without proxies got says nothing of one that names some")
+    func refusalOfAll() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png") { request in
+            request["cdn-loop"] == "imageproxyd" ? .status(403) : .body(Fixtures.photo)
+        }
+
+        #expect(try await proxy.get(proxy.target("/a.png")).status == 502)
+        #expect(try await proxy.get(proxy.target("/a.png"), "CDN-Loop: cdn").status == 200)
+    }
+
+    @Test(
+        "A picture that varies on the client's proxies is given to no other client",
+        arguments: ["Via: 1.1 hostile", "CDN-Loop: hostile"])
+    func variant(line: String) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png") { request in
+            let isHostile = request["via"]! + request["cdn-loop"]! != "1.1 imageproxydimageproxyd"
+            return .body(
+                isHostile ? Fixtures.photo(number: 1) : Fixtures.photo,
+                fields: [("Cache-Control", "max-age=600"), ("Vary", "Via, CDN-Loop")])
+        }
+        let target = proxy.target("/a.png")
+
+        let hostile = try await proxy.get(target, line)
+        let other = try await proxy.get(target)
+
+        #expect(hostile.body == Fixtures.photo(number: 1))
+        #expect(other.body == Fixtures.photo)
+    }
+
+    @Test("A no-store that a request with proxies got removes nothing that others use")
+    func noStoreOfOne() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png") { request in
+            request["via"] == "1.1 imageproxyd"
+                ? .body(Fixtures.photo, fields: [("Cache-Control", "max-age=0, stale-if-error=600")])
+                : .body(Fixtures.photo, fields: [("Cache-Control", "no-store")])
+        }
+        let target = proxy.target("/a.png")
+
+        #expect(try await proxy.get(target).status == 200)
+        #expect(try await proxy.get(target, "Via: 1.1 hostile").status == 200)
+        proxy.origin.route("/a.png", .status(503))
+        #expect(try await proxy.get(target).status == 200)
+    }
+
     @Test("Requests through the same proxies share a fetch")
     func sameWay() async throws {
         let proxy = try await Proxy()

@@ -144,8 +144,16 @@ struct FreshnessPolicyTests: FreshnessTesting {
 
     // MARK: - Directives and validators
 
-    @Test("Vary: * forbids storing (RFC 9111 §4.1), another Vary does not matter")
+    @Test(
+        "Vary: * and fields of clients that are sent on forbid storing (RFC 9111 §4.1), another Vary does not matter"
+    )
     func vary() {
+        for name in ["Via", "accept, CDN-Loop", "traceparent"] {
+            let verdict = policy().verdict(on: head([("vary", name)]))
+            #expect(verdict.directives.forbidStoring)
+            #expect(
+                verdict.reuseFields.contains(HeaderField(name: "vary", value: "*")), "a 304 lifts nothing")
+        }
         #expect(policy().verdict(on: head([("vary", "accept, *")])).directives.forbidStoring)
         #expect(policy().verdict(on: head([("vary", "accept")])).directives.isEmpty)
     }

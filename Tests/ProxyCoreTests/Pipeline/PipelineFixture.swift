@@ -15,6 +15,7 @@ import Testing
 @testable import Primitives
 @testable import Rendering
 @testable import Request
+@testable import Sharing
 @testable import URLs
 
 /// A clock that only the test advances: the loader uses its start, the pipeline its time.
@@ -48,7 +49,7 @@ final class PipelineFixture: Sendable {
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
         improve: ImproveConfiguration = ImproveConfiguration(),
         renderer: any ImageRendering = InProcessRenderer(), tagLinks: Int = 1_000,
-        results: CacheConfiguration.StorePolicy = .all
+        results: CacheConfiguration.StorePolicy = .all, homes: ClusterHomes? = nil
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
@@ -76,7 +77,8 @@ final class PipelineFixture: Sendable {
         rasterPlan.decodableFormats = ImageFormat.allCases
         pipeline = ImagePipeline(
             tiers: ImageTiers(
-                memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache),
+                memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache,
+                homes: homes),
             loader: loader,
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),

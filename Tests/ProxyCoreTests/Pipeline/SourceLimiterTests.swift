@@ -4,6 +4,7 @@ import Testing
 
 @testable import Pipeline
 @testable import Primitives
+@testable import URLs
 
 @Suite("The limiter of work in the background")
 struct SourceLimiterTests {
@@ -28,6 +29,26 @@ struct SourceLimiterTests {
         #expect(limiter.count == 2)
         limiter.end(keys[0], pausedFor: 5, at: 0)
         expect(true, limiter.begin(keys[2], at: 0))
+    }
+
+    @Test("One origin has at most its share of the places, one client three quarters")
+    func shares() throws {
+        let origins = try (0..<5).map { try SourceURL(parsing: "https://\($0).example/").origin }
+        var limiter = SourceLimiter(limit: 4, capacity: 9)
+        func take(_ number: Int, _ origin: Int, _ client: UInt32) -> Bool {
+            limiter.begin(keys[number], at: 0)
+                && limiter.assign(keys[number], to: origins[origin], atMost: 2, for: ClientID(v4: client))
+        }
+
+        let ofOrigin = [take(0, 0, 1), take(1, 0, 1), take(2, 0, 1)]
+        limiter.end(keys[2], at: 0)
+        let ofClient = [take(3, 1, 1), take(4, 2, 1)]
+        limiter.end(keys[4], at: 0)
+        let ofOther = take(4, 2, 2)
+
+        #expect(ofOrigin == [true, true, false])
+        #expect(ofClient == [true, false])
+        #expect(ofOther)
     }
 
     @Test("After a failed refresh a source is not refreshed for a while")

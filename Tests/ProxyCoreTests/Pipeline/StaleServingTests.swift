@@ -6,6 +6,7 @@ import Testing
 @testable import Freshness
 @testable import Observability
 @testable import Pipeline
+@testable import Primitives
 
 @Suite("Stale pictures, with a real origin and an injected clock")
 struct StaleServingTests {
@@ -43,6 +44,31 @@ struct StaleServingTests {
     }
 
     private static let control = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
+
+    @Test(
+        "A refresh that is refused because of the client that caused it pauses the source for no other client"
+    )
+    func refusedForClient() async throws {
+        let fixture = try PipelineFixture()
+        let contexts = [1, 2].map { FetchContext(client: ClientID(v4: $0)) }
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.control))
+        fixture.origin.route("/429.jpg", .status(429, fields: [("Cache-Control", "no-store")]))
+        _ = try await fixture.get("/a.jpg", Self.resize)
+        fixture.clock.advance(by: 100)
+        while true {
+            let error = await #expect(throws: PipelineError.self) {
+                try await fixture.get("/429.jpg", context: contexts[0])
+            }
+            if error?.isClientPaused ?? true { break }
+        }
+
+        for context in contexts {
+            _ = try await fixture.get("/a.jpg", Self.resize, context: context)
+            await fixture.refreshed()
+        }
+
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
 
     @Test("A refresh that returns other bytes replaces the picture, and no request waits for it")
     func changed() async throws {
@@ -152,7 +178,7 @@ struct StaleServingTests {
     }
 
     @Test(
-        "Whether the origin was asked is said of the requests that name the same proxies, for which alone it is remembered"
+        "Whether the origin was asked is said of the requests that name the same proxies; what refuses one that names none refuses all"
     )
     func onErrorBehindProxies() async throws {
         let fixture = try PipelineFixture()
@@ -166,7 +192,7 @@ struct StaleServingTests {
         fixture.clock.advance(by: 100)
 
         for (via, wasAsked) in [
-            ("1.1 a", true), ("1.1 a", false), (nil, true), (nil, false), ("1.1 b", true),
+            ("1.1 a", true), ("1.1 a", false), (nil, true), (nil, false), ("1.1 b", false),
         ] {
             let answer = try await fixture.get("/a", context: FetchContext(via: via))
             guard case .stale(.onError(_, wasAsked)) = answer.provenance else {
@@ -174,7 +200,7 @@ struct StaleServingTests {
                 continue
             }
         }
-        #expect(fixture.origin.count("/a") == 4)
+        #expect(fixture.origin.count("/a") == 3)
     }
 
     @Test(

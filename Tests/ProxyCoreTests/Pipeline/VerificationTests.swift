@@ -39,7 +39,7 @@ struct VerificationTests {
         (.timedOut, .transformTimeout), (.decoderCrashed, .decoderCrashed),
         (.badImageData("a"), .badImageData),
     ]
-    private static let cheapest = "resize:size=16x16"
+    fileprivate static let cheapest = "resize:size=16x16"
 
     private func fixture(_ renderer: FailingRenderer) throws -> PipelineFixture {
         let fixture = try PipelineFixture(renderer: renderer)
@@ -95,6 +95,60 @@ struct VerificationTests {
             #expect(renderer.plans.value.count == 2)
             #expect(renderer.plans.value.last?.pipeline.transformerKey == Self.cheapest)
         }
+    }
+
+    /// A renderer that fails until the source is replaced, and holds its check until a gate opens.
+    private final class HeldCheck: ImageRendering {
+        let gate = Gate()
+        let isReplaced = Observed(false)
+        private let renderer = InProcessRenderer()
+
+        func render(
+            _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+            beside: FilePlace?, for interest: RenderInterest
+        ) async throws(RenderError) -> Rendition {
+            let isCheck = plan.pipeline.transformerKey == VerificationTests.cheapest
+            if isCheck { await gate.passage() }
+            guard !isCheck, isReplaced.value else { throw .badImageData("a") }
+            return try await renderer.render(
+                plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+        }
+    }
+
+    @Test("A source whose bytes were replaced is not refused because of what the old ones have failed with")
+    func replaced() async throws {
+        let renderer = HeldCheck()
+        let fixture = try PipelineFixture(renderer: renderer)
+        let fields = [("Cache-Control", "max-age=60, stale-while-revalidate=0")]
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [
+                .body(Fixtures.photo(number: 1), fields: fields),
+                .body(Fixtures.photo(number: 2), fields: fields),
+            ])
+        let source = try fixture.request("/a.jpg").sourceKey
+
+        await #expect(throws: PipelineError.badImageData) {
+            try await fixture.get("/a.jpg", "transform=resize:40x")
+        }
+        await renderer.gate.arrival()
+        renderer.isReplaced.update { $0 = true }
+        fixture.clock.advance(by: 100)
+        let sizes = [try await fixture.get("/a.jpg", "transform=resize:50x").description.width]
+        renderer.gate.open()
+        // Until the check has ended.
+        while fixture.failures.failure(of: source, at: fixture.clock.now.seconds) == nil,
+            !fixture.failures.beginVerification(of: source, at: fixture.clock.now.seconds)
+        {
+            await Task.yield()
+        }
+        let later = [
+            try await fixture.get("/a.jpg", "transform=resize:40x").description.width,
+            try await fixture.get("/a.jpg", "transform=resize:60x").description.width,
+        ]
+
+        #expect(sizes + later == [50, 40, 60])
+        #expect(fixture.failures.failure(of: source, at: fixture.clock.now.seconds) == nil)
     }
 
     @Test("A refusal for too much work says nothing of the source, nor to a client that may request more")

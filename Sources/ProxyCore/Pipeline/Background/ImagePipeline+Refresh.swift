@@ -2,23 +2,29 @@
 
 package import Cache
 import Freshness
-import Primitives
+import Origins
+package import Primitives
 package import Request
 import Synchronization
+import URLs
 
 extension ImagePipeline {
     /// Hot path: has a stale entry refreshed in the background, unless that is under way (RFC 5861 §3).
     ///
-    /// - Parameter request: called only when a refresh begins, on its task; nil when the request can't be read.
-    package func refresh(_ entry: MemoryEntry, as request: @escaping @Sendable () -> ImageRequest?) {
+    /// - Parameters:
+    ///   - client: the client that found it stale.
+    ///   - request: called only when a refresh begins, on its task; nil when the request can't be read.
+    package func refresh(
+        _ entry: MemoryEntry, for client: ClientID?, as request: @escaping @Sendable () -> ImageRequest?
+    ) {
         // Two elections: the entry's bit is cheap for its many hits; the limiter knows all results of the source.
         guard entry.beginRefresh() else { return }
         let source = entry.description.sourceKey
         let isElected = beginRefresh(of: source) {
             // A refresh that succeeds puts another entry into this one's place.
             defer { entry.endRefresh() }
-            guard let request = request() else { return false }
-            return await self.refresh(request, .none)
+            guard let request = request() else { return self.freshness.refreshBounds.pause }
+            return await self.refresh(request, source, .none, for: client)
         }
         if !isElected { entry.endRefresh() }
     }
@@ -27,28 +33,43 @@ extension ImagePipeline {
     ///
     /// All clients get its result: of the request that found the copy stale, nothing goes to the origin.
     func startRefresh(of request: ImageRequest, _ context: FetchContext) {
-        beginRefresh(of: request.sourceKey) { await self.refresh(request, context.ofBackgroundWork) }
+        beginRefresh(of: request.sourceKey) {
+            await self.refresh(
+                request, request.sourceKey, context.ofBackgroundWork, for: context.client)
+        }
     }
 
+    /// - Parameter work: returns the seconds for which the source is not refreshed again.
     @discardableResult
     private func beginRefresh(
-        of source: CacheKey, work: @escaping @Sendable () async -> Bool
+        of source: CacheKey, work: @escaping @Sendable () async -> Int64
     ) -> Bool {
         let now = clock().seconds
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
-            let isRefreshed = await work()
-            let (now, pause) = (clock().seconds, isRefreshed ? 0 : freshness.refreshBounds.pause)
+            let pause = await work()
+            let now = clock().seconds
             refreshes.withLock { $0.end(source, pausedFor: pause, at: now) }
         }
         return true
     }
 
-    /// Revalidates the source; when its bytes have changed, makes the requested result from the new ones.
-    private func refresh(_ request: ImageRequest, _ context: FetchContext) async -> Bool {
-        guard let record = await tiers.record(for: request) else { return false }
+    /// Revalidates the source, which has a place; when its bytes have changed, makes the requested result from the new ones.
+    /// - Returns: seconds for which the source is not to be refreshed again.
+    private func refresh(
+        _ request: ImageRequest, _ source: CacheKey, _ context: FetchContext, for client: ClientID?
+    ) async -> Int64 {
+        let origin = (request.rule.map { $0.target(of: request.source) } ?? request.source)?.origin
+        let most = configuration.refreshesPerOrigin
+        let hasShare = refreshes.withLock { limiter in
+            origin.map { limiter.assign(source, to: $0, atMost: most, for: client) } ?? true
+        }
+        // So that not each hit tries again.
+        guard hasShare else { return 1 }
+        let pause = freshness.refreshBounds.pause
+        guard let record = await tiers.record(for: request) else { return pause }
         // Refreshed meanwhile by a request that had to wait for it.
-        if record.isFresh(at: clock()) { return true }
+        if record.isFresh(at: clock()) { return 0 }
         var request = request
         request.delivery.priority = .low
         var job = ImageJob(self, request, context: context)
@@ -60,11 +81,13 @@ extension ImagePipeline {
                 job.givenSource = source
                 _ = try await job.resultOfTask()
             }
-            return true
+            return 0
         } catch {
+            // Of the client, or of a queue: another client's request may have the source refreshed at once.
+            guard !error.isOfCaller else { return 0 }
             // The stale copy serves as long as it may.
             configuration.refreshFailed(request.source, error)
-            return false
+            return pause
         }
     }
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Primitives
+import URLs
 
 /// Which sources are worked on in the background: each once at a time, few altogether, and some not again for a while. Pure.
 struct SourceLimiter: Sendable {
+    /// What causes work, as far as it is known.
+    private struct Cause {
+        var origin: SourceURL.Origin?
+        var client: ClientID?
+    }
+
     private let limit: Int
     private var capacity: Int
-    private var running: Set<CacheKey> = []
+    private var running: [CacheKey: Cause] = [:]
     /// Sources that are paused: since when and until when, in seconds since 1970.
     private var paused: [CacheKey: Range<Int64>] = [:]
     /// The same, in the order in which they were paused.
@@ -32,14 +39,30 @@ struct SourceLimiter: Sendable {
     /// Takes a place; false when the source has one or is paused, or all are taken.
     mutating func begin(_ source: CacheKey, at now: Int64) -> Bool {
         // A clock that was set back must not make the pause longer.
-        guard running.count < limit, paused[source]?.contains(now) != true else { return false }
-        return running.insert(source).inserted
+        guard running.count < limit, running[source] == nil, paused[source]?.contains(now) != true else {
+            return false
+        }
+        running[source] = Cause()
+        return true
+    }
+
+    /// Counts a source that has a place for its origin and for the client that caused the work; false where one of them has
+    /// its share already.
+    /// - Parameter most: places of one origin; a client has three quarters of all.
+    mutating func assign(
+        _ source: CacheKey, to origin: SourceURL.Origin, atMost most: Int, for client: ClientID?
+    ) -> Bool {
+        let ofOrigin = running.values.count { $0.origin == origin }
+        let ofClient = client.map { client in running.values.count { $0.client == client } } ?? 0
+        guard ofOrigin < max(1, most), ofClient < max(1, limit * 3 / 4) else { return false }
+        running[source] = Cause(origin: origin, client: client)
+        return true
     }
 
     /// Gives the place back.
     /// - Parameter seconds: for which the source is paused.
     mutating func end(_ source: CacheKey, pausedFor seconds: Int64 = 0, at now: Int64) {
-        running.remove(source)
+        running[source] = nil
         guard seconds > 0 else { return }
         if paused.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
         trim()

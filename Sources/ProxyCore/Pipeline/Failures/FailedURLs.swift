@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
 package import Cache
 package import Primitives
 import Request
@@ -45,30 +46,39 @@ package final class FailedURLs: Sendable {
     }
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
-    package func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
-        failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
+    /// - Parameter content: the source's bytes: a failure of others does not count. Nil where they are not known.
+    package func failure(of key: CacheKey, _ content: ContentHash? = nil, at now: Int64) -> PipelineError? {
+        guard isRefused(key, content, at: now) else { return nil }
+        return failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
+    }
+
+    private func isRefused(_ key: CacheKey, _ content: ContentHash?, at now: Int64) -> Bool {
+        failed.peek(key, at: now)?.failure.concerns(content) ?? false
     }
 
     /// What is remembered of a request's source; nil when it may be tried.
     ///
     /// `too_many_pixels` does not apply to requests with `scale-down-large`.
     func failure(
-        ofSourceOf request: ImageRequest, _ history: FetchContext.History?, at now: Int64
+        ofSourceOf request: ImageRequest, _ history: FetchContext.History?, _ content: ContentHash?,
+        at now: Int64
     ) -> PipelineError? {
-        let failure = failure(of: key(ofSource: request.sourceKey, history), at: now)
+        let key = refusingKey(ofSource: request.sourceKey, history, at: now)
+        let failure = failure(of: key, content, at: now)
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
 
     /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
     func explained(
-        _ request: ImageRequest, _ history: FetchContext.History? = nil, at now: Int64
+        _ request: ImageRequest, _ history: FetchContext.History? = nil, _ content: ContentHash?,
+        at now: Int64
     ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
         func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
-            failed.peek(key, at: now).map {
+            failed.peek(key, at: now).flatMap { $0.failure.concerns(content) ? $0 : nil }.map {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
-        let source = remembered(key(ofSource: request.sourceKey, history))
+        let source = remembered(refusingKey(ofSource: request.sourceKey, history, at: now))
         let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         return (isShrunk ? nil : source, remembered(request.resultKey))
     }
@@ -83,11 +93,25 @@ package final class FailedURLs: Sendable {
         failed.remaining(of: key, at: now)
     }
 
-    /// The same for a source, as far as a request that names these proxies is refused by it.
+    /// The same for a source, where a request that names these proxies is refused by what refuses all others, too: a cache
+    /// in front may then give them the same answer.
     package func remaining(
         ofSource source: CacheKey, _ history: FetchContext.History?, at now: Int64
     ) -> Int64? {
-        failed.remaining(of: key(ofSource: source, history), at: now)
+        guard history == nil || refusesAll(source, at: now) else { return nil }
+        return failed.remaining(of: source, at: now)
+    }
+
+    /// The key of the failure that refuses a request for a source, if one does.
+    private func refusingKey(
+        ofSource source: CacheKey, _ history: FetchContext.History?, at now: Int64
+    ) -> CacheKey {
+        history == nil || refusesAll(source, at: now) ? source : key(ofSource: source, history)
+    }
+
+    /// Whether a request that names no proxies has failed, and one that names any would fail equally.
+    private func refusesAll(_ source: CacheKey, at now: Int64) -> Bool {
+        failed.peek(source, at: now).map { $0.failureClass != .clientError } ?? false
     }
 
     /// The key that the failure of a source's fetch is remembered under.
@@ -138,13 +162,12 @@ package final class FailedURLs: Sendable {
 
     /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
     func beginVerification(
-        of source: CacheKey, _ history: FetchContext.History? = nil, at now: Int64
+        of source: CacheKey, _ content: ContentHash? = nil, _ history: FetchContext.History? = nil,
+        at now: Int64
     ) -> Bool {
         // With no time for such failures there is nothing to find out.
-        guard soundTime.load(ordering: .relaxed) > 0, remaining(ofSource: source, history, at: now) == nil
-        else {
-            return false
-        }
+        let key = refusingKey(ofSource: source, history, at: now)
+        guard soundTime.load(ordering: .relaxed) > 0, !isRefused(key, content, at: now) else { return false }
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
@@ -198,8 +221,9 @@ package final class FailedURLs: Sendable {
     @discardableResult
     func forget(_ key: CacheKey) -> Bool { failed.forget(key) }
 
-    /// Forgets the failure of a source, for requests that name these proxies: it has just been fetched.
-    func forget(source: CacheKey, _ history: FetchContext.History?) {
-        failed.forget(key(ofSource: source, history))
+    /// Forgets the failure that refuses requests for a source which name these proxies: it has just been fetched.
+    func forget(source: CacheKey, _ history: FetchContext.History?, at now: Int64) {
+        failed.forget(refusingKey(ofSource: source, history, at: now))
+        if history != nil { failed.forget(key(ofSource: source, history)) }
     }
 }

@@ -112,6 +112,10 @@ extension PipelineError {
     static let resultTooHeavy = PipelineError(
         422, "max_bytes_unreachable", "No quality takes as few bytes as max_bytes", cause: .plan,
         transform: .empty)
+    /// A picture in base64 takes a third more, and is made for each answer.
+    package static let dataURLTooLarge = PipelineError(
+        422, "data_url_too_large", "The picture is too large for a data URL", cause: .plan, transform: .empty,
+        detail: "a data URL is made of a picture of at most 1 MiB")
     static let frameOutOfRange = PipelineError(
         422, "frame_out_of_range", "The image has no such frame", cause: .plan, transform: .empty)
     static let emptyResult = PipelineError(
@@ -237,6 +241,9 @@ extension PipelineError {
 
     /// Whether it was refused because of the client that asked, and would not be for another.
     var isClientPaused: Bool { row == Self.clientPaused.row }
+
+    /// Whether it was refused because of the client that asked, or of a queue, and may not be in the next moment.
+    var isOfCaller: Bool { isClientPaused || row == Self.queueFull.row || row == Self.queueTimeout.row }
 
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {

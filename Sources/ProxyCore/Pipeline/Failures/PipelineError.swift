@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 package import Cache
 import Observability
 import Primitives
@@ -22,6 +23,8 @@ package struct PipelineError: Error, Sendable, Hashable {
     package private(set) var retryAfter: Int?
     /// What was said of the failure, for the access log alone; not compared.
     package private(set) var reason = FailureReason.none
+    /// The bytes that it is about; not compared.
+    private(set) var content = FailedContent(hash: nil)
     /// What failed inside the daemon, for its log alone; nil where nothing did.
     package private(set) var fault: String?
 
@@ -205,6 +208,9 @@ extension PipelineError {
     func about(_ name: String, _ position: Int? = nil) -> PipelineError {
         changed { $0.parameter = Parameter(name: name, position: position) }
     }
+
+    /// With the bytes of the source that have failed.
+    func of(_ content: ContentHash) -> PipelineError { changed { $0.content = FailedContent(hash: content) } }
 
     /// With what failed within the daemon, for the log alone.
     func failed(_ text: String) -> PipelineError {

@@ -48,7 +48,7 @@ package struct FetchContext: Sendable {
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
     /// A client can write any text there, and an origin may answer differently because of it. Only requests
-    /// with the same history share a fetch and its remembered failure.
+    /// with the same history share a fetch and its remembered failure, and what an origin answers to them removes no copies.
     package struct History: Sendable, Hashable {
         /// `CDN-Loop` (RFC 8586 §2).
         package let cdnLoop: String?

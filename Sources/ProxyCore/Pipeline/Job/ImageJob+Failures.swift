@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import Cache
 import Freshness
 import Primitives
@@ -8,13 +9,13 @@ import Request
 /// Failures that are remembered instead of repeated.
 extension ImageJob {
     /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again for
-    /// another size.
-    func refuseFailed() throws(PipelineError) {
+    /// another size. What other bytes of the source have failed with does not count.
+    func refuseFailed(_ content: ContentHash) throws(PipelineError) {
         guard !directives.retryFailed else { return }
         let known =
-            failures.failure(of: request.resultKey, at: now.seconds)
+            failures.failure(of: request.resultKey, content, at: now.seconds)
             // That it can't be fetched now forbids nothing that needs no fetch.
-            ?? failures.failure(ofSourceOf: request, context.history, at: now.seconds).flatMap {
+            ?? failures.failure(ofSourceOf: request, context.history, content, at: now.seconds).flatMap {
                 $0.isOfDecoding ? $0 : nil
             }
         guard let known else { return }

@@ -29,7 +29,8 @@ extension ImageJob {
         // What a client has sent can't be fetched again.
         guard !request.source.isUpload || context.upload != nil else { throw .notCached }
         if !isPrivate, !directives.retryFailed,
-            let failure = failures.failure(ofSourceOf: request, context.history, at: now.seconds)
+            let failure = failures.failure(
+                ofSourceOf: request, context.history, record?.contentHash, at: now.seconds)
         {
             context.forwarding?.note(.remembered)
             throw failure
@@ -121,7 +122,7 @@ extension ImageJob {
         failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
         metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
         part?.end(summary, status: fetch.received.head?.status, of: question.url)
-        if !isPrivate { failures.forget(source: request.sourceKey, context.history) }
+        if !isPrivate { failures.forget(source: request.sourceKey, context.history, at: now.seconds) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = (ContinuousClock.now - start).inMicroseconds
         offer(fetched: source)
@@ -256,14 +257,16 @@ extension ImageJob {
 
     /// Removes what was stored of a source that its origin has no more, whether or not it is on record.
     private func removeGoneCopies(under token: PurgeToken) async {
-        // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard !isPrivate, context.history == nil, token.isValid else { return }
+        guard !isPrivate, speaksForAll, token.isValid else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Removes what was stored before the origin forbade to store it.
     private func removeCopies(under token: PurgeToken) async {
-        guard token.isValid, await tiers.record(for: request) != nil else { return }
+        guard speaksForAll, token.isValid, await tiers.record(for: request) != nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
+
+    /// Whether the origin's answer can't be because of proxies that the client names; a refresh names none.
+    private var speaksForAll: Bool { context.history == nil }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import Cache
 import Freshness
 import Loading
@@ -60,8 +61,31 @@ extension ImageJob {
         if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         var response = try await job.image()
         if scope == .durable { await tiers.makeDurable(&response, for: request, token: job.token) }
+        try await leaseMemory(of: &response)
         return response
     }
+
+    /// Counts bytes in memory that no tier has, as long as clients read them; where too many are, moves them to a file.
+    ///
+    /// The file has no name, as that of a large original: nothing of an answer that must not be stored outlasts it.
+    private func leaseMemory(of response: inout ImageResponse) async throws(PipelineError) {
+        let count = response.body.count
+        guard response.entry == nil, response.body.isInMemory, count > Self.leastLease else { return }
+        response.lease = tiers.memory.lease(count)
+        guard response.lease == nil else { return }
+        // Lost: why there is no file; the disk tier has counted it.
+        guard let bytes = await tiers.bytes(of: response.body),
+            let staged = try? tiers.disk.stage(kind: .result, keyText: request.resultKeyText)
+        else { throw .queueFull }
+        let isWritten: Void? = try? await tiers.reading.run { () throws(BodyError) in
+            try staged.file.writeAll(bytes, at: staged.bodyOffset)
+        }
+        guard isWritten != nil else { throw .queueFull }
+        response.body = .file(staged.file, offset: staged.bodyOffset, length: Int64(count))
+    }
+
+    /// Fewer bytes are not counted: a connection's buffers take as much.
+    private static let leastLease = 4_096
 
     // MARK: - Answer
 

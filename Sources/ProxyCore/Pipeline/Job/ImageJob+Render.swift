@@ -48,7 +48,7 @@ extension ImageJob {
         of source: Source, by wanted: RenderPlan
     ) async throws(PipelineError) -> ImageResponse? {
         guard let (half, original) = await intermediate(serving: wanted, of: source) else { return nil }
-        try refuseFailed()
+        try refuseFailed(source.record.contentHash)
         var plan = wanted
         plan.intermediate = .read(original)
         plan.workLimit = request.workLimit
@@ -61,7 +61,7 @@ extension ImageJob {
             metrics.count(failedTransform: failure)
             guard !failure.isTemporary else { throw failure }
             guard !failure.isOfPlan else {
-                remember(failure)
+                remember(failure.of(source.record.contentHash))
                 throw failure
             }
             // Lost: a failure to delete; it is tried again with the next use.
@@ -127,6 +127,10 @@ extension ImageJob {
             &response, from: target, scope: narrower ?? scope, isPromoted: isPromoted, token: token)
         part?.end()
         offer(made: response)
+        // Slow clients would hold the copy on the heap, which no tier counts.
+        if response.entry == nil {
+            response.body = .file(target.file, offset: target.offset, length: Int64(rendition.byteCount))
+        }
         // What is stored nowhere is replaced by nothing.
         if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
         return response

@@ -2,6 +2,7 @@
 
 import Bodies
 import Cache
+import Freshness
 import Imaging
 import Primitives
 import Rendering
@@ -16,19 +17,22 @@ extension ImageJob {
     /// fails, too, the source is refused to others.
     func verifyDecoding(of source: Source, after failure: PipelineError) {
         guard failure.needsVerification, token.isValid, let body = source.body,
-            failures.beginVerification(of: request.sourceKey, context.history, at: now.seconds)
+            failures.beginVerification(
+                of: request.sourceKey, source.record.contentHash, context.history, at: now.seconds)
         else { return }
+        let content = source.record.contentHash
         Task {
-            let verdict = await verdict(on: body)
-            // The bytes that failed may be gone by now.
-            let isCurrent = token.isValid
+            let verdict = await verdict(on: body, content)
+            // The bytes that failed may be gone by now, or replaced by others.
+            let record = await tiers.record(for: request)
+            let isCurrent = token.isValid && (record?.contentHash ?? content) == content
             failures.endVerification(
                 of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown,
                 context.history, at: now.seconds)
         }
     }
 
-    private func verdict(on body: StoredBody) async -> FailedURLs.Verdict {
+    private func verdict(on body: StoredBody, _ content: ContentHash) async -> FailedURLs.Verdict {
         // Lost in both: why; nothing is then known of the source, and the next failure asks again.
         guard let target = try? tiers.memoryTarget(),
             let plan = try? pipeline.configuration.rasterPlan.cheapest()
@@ -42,7 +46,7 @@ extension ImageJob {
             return .sound
         } catch {
             let failure = PipelineError(error)
-            return failure.needsVerification ? .failed(failure) : .unknown
+            return failure.needsVerification ? .failed(failure.of(content)) : .unknown
         }
     }
 }

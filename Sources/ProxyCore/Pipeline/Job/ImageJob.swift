@@ -197,7 +197,12 @@ struct ImageJob: Sendable {
             guard !directives.onlyIfCached else { throw .notCached }
             return try await revalidatedSource(record, isShared: shared != nil)
         }
-        return Source(record: record, provenance: .init(reuse, ofFresh: .stored))
+        var source = Source(record: record, provenance: .init(reuse, ofFresh: .stored))
+        guard let shared else { return source }
+        source.body = shared.body
+        // Another node's picture as it is, fresh.
+        if source.provenance == .stored { source.provenance = shared.provenance }
+        return source
     }
 
     /// Asks the origin about a source that is on record; when that fails, falls back on the record where it may.
@@ -209,7 +214,7 @@ struct ImageJob: Sendable {
         guard isShared || mayConfirm(record) else { return try await fetch() }
         let isRemembered =
             !directives.retryFailed
-            && failures.explained(request, context.history, at: now.seconds).source != nil
+            && failures.explained(request, context.history, record.contentHash, at: now.seconds).source != nil
         do throws(PipelineError) {
             // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
             var source = try await withoutStreaming.fetch(validating: directives.noCache ? nil : record)
@@ -258,7 +263,10 @@ struct ImageJob: Sendable {
 
     /// Puts a response's bytes into memory, where they may be: what is prefetched takes no place there if the disk has it.
     func promote(_ response: inout ImageResponse) async {
-        if isPromoted { await tiers.promote(&response, token: token) }
+        guard isPromoted else { return }
+        let body = response.body
+        await tiers.promote(&response, token: token)
+        if response.entry == nil { response.body = body }
     }
 
     /// Whether memory may get what is made.
@@ -290,7 +298,7 @@ struct ImageJob: Sendable {
         of source: Source, by plan: RenderPlan
     ) async throws(PipelineError) -> ImageResponse {
         if isPrivate { return try await renderAndStore(source, by: plan) }
-        try refuseFailed()
+        try refuseFailed(source.record.contentHash)
         let response: ImageResponse
         do throws(PipelineError) {
             response = try await renderAndStore(source, by: plan)
@@ -300,7 +308,7 @@ struct ImageJob: Sendable {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }
-            remember(error)
+            remember(error.of(source.record.contentHash))
             verifyDecoding(of: source, after: error)
             throw error
         }

@@ -22,6 +22,8 @@ package struct ImageResponse: Sendable {
     package var body: StoredBody
     /// The memory tier's entry, when the bytes are there.
     package var entry: MemoryEntry?
+    /// Counts bytes that are in memory for answers alone; to be held until the answer is sent.
+    package var lease: MemoryLease?
     /// Where the bytes came from.
     package var provenance: Provenance
     /// The status of the origin's answer, where the bytes were fetched.

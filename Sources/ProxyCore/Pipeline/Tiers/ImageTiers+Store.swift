@@ -88,7 +88,8 @@ extension ImageTiers {
             throw .storage("memfd_create: error \(code)")
         }
         return OutputTarget(
-            file: OwnedDescriptor(owning: descriptor, countedBy: disk.bodies), offset: 0, staged: nil)
+            file: OwnedDescriptor(owning: descriptor, countedBy: disk.bodies, isMemory: true), offset: 0,
+            staged: nil)
     }
 
     // MARK: - Originals
