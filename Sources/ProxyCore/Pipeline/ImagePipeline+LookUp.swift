@@ -38,7 +38,7 @@ extension ImagePipeline {
         do throws(DiskCacheError) {
             guard
                 let hit = try tiers.disk.find(
-                    key, kind, text, keepsOpen ? .inFile : .copied, fromMemory: true),
+                    key, kind, text, .cached(asFile: keepsOpen)),
                 var response = freshAnswer(hit, to: request)
             else { return .unknown }
             guard let token else { return .hit(response) }

@@ -80,7 +80,7 @@ extension StoredBody {
 extension DiskCache {
     /// A look-up with what the kernel has in memory; nil if that is not enough.
     func findCached(_ name: String, kind: EntryKind = .result) -> DiskHit? {
-        try? find(key(name), kind, name, .copied, fromMemory: true)
+        try? find(key(name), kind, name, .cached())
     }
 }
 

@@ -364,7 +364,7 @@ struct DiskCacheDamageTests {
         } while try Self.isInMemory(file, at: 8_192)
 
         #expect(throws: DiskCacheError.wouldBlock) {
-            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+            try disk.find(key("a"), .result, "a", .cached())
         }
         let hit = try await disk.findBlocking(key("a"), .result, "a", .copied)
 

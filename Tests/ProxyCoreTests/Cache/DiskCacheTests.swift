@@ -146,7 +146,7 @@ struct DiskCacheTests {
         try await disk.store(describe("a", body: body), body: body)
 
         do {
-            let hit = try #require(try disk.find(key("a"), .result, "a", .copied, fromMemory: true))
+            let hit = try #require(try disk.find(key("a"), .result, "a", .cached()))
             #expect(try hit.body.readAll() == body)
         } catch DiskCacheError.wouldBlock {
             // A file system that cannot answer from memory alone reports that for every entry.
@@ -162,7 +162,7 @@ struct DiskCacheTests {
         try await disk.store(describe("a", body: body), body: body)
 
         #expect(throws: DiskCacheError.wouldBlock) {
-            try disk.find(key("a"), .result, "a", .copied, fromMemory: true)
+            try disk.find(key("a"), .result, "a", .cached())
         }
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         await disk.close()

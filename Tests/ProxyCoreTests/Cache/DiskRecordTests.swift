@@ -56,7 +56,7 @@ struct DiskRecordTests {
         // Without openat2(2) the kernel does not report what is in memory.
         _ = try await LackingKernel.make(without: ["openat2"]) {
             #expect(throws: DiskCacheError.wouldBlock) {
-                try disk.find(ask, .result, "a", .copied, fromMemory: true)
+                try disk.find(ask, .result, "a", .cached())
             }
         }
         let hits = disk.statistics.hits

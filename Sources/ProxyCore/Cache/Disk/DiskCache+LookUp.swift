@@ -22,14 +22,26 @@ package struct DiskHit: Sendable {
     package internal(set) var isReadOnly = false
 }
 
-/// What a look-up returns.
-package enum DiskLookUpMode: Sendable {
-    /// The tier's own entry; a short body is copied.
-    case copied
-    /// The tier's own entry; its body stays in its open file, however short.
-    case inFile
-    /// The same, also from a read-only folder.
-    case inAnyFile
+/// How a look-up reads, and what it returns.
+package struct DiskLookUpMode: Sendable {
+    /// Whether it reads only what the kernel has in memory, and throws `wouldBlock` for the rest.
+    var fromMemory = false
+    /// Whether a body stays in its open file, however short; else a short one is copied.
+    var asFile = false
+    /// Whether it looks in read-only folders, too.
+    var inReadOnlyFolders = false
+
+    /// On an event loop: the tier's own entry, as far as it is in memory.
+    package static func cached(asFile: Bool = false) -> DiskLookUpMode {
+        DiskLookUpMode(fromMemory: true, asFile: asFile)
+    }
+    /// On a thread that may wait for the disk: the tier's own entry; a short body is copied.
+    package static let copied = DiskLookUpMode()
+    /// The same as an open file, from a read-only folder, too.
+    package static let inAnyFile = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
+    /// Of that, what is in memory.
+    static let inAnyFileInMemory = DiskLookUpMode(
+        fromMemory: true, asFile: true, inReadOnlyFolders: true)
 }
 
 /// The one way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is
@@ -54,7 +66,7 @@ extension DiskCache {
     ) async throws(DiskCacheError) -> DiskHit? {
         let hit: DiskHit?
         do throws(DiskCacheError) {
-            hit = try find(key, kind, keyText, .inAnyFile, fromMemory: true)
+            hit = try find(key, kind, keyText, .inAnyFileInMemory)
         } catch {
             // The blocking read meets any other error again.
             hit = try await findBlocking(key, kind, keyText, .inAnyFile)
@@ -66,20 +78,19 @@ extension DiskCache {
     /// Hot path: looks an entry up with a handful of system calls; the caller counts the hit that it uses.
     ///
     /// The body is read once after each start to be checked; from memory only up to `limits.maxVerifyNow`.
-    /// - Parameter fromMemory: reads only what the kernel has in memory, and throws `wouldBlock` for the rest; for event loops.
     /// - Throws: `wouldBlock`, and what went wrong with the file system.
     package func find(
-        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode, fromMemory: Bool
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
     ) throws(DiskCacheError) -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         if var hit = buffer.hit(id, keyText) {
             hit.record = record(of: hit.description, orElse: hit.record)
             return hit
         }
-        if let hit = try find(id, keyText, in: nil, mode, fromMemory) { return hit }
-        guard mode == .inAnyFile else { return nil }
+        if let hit = try find(id, keyText, in: nil, mode) { return hit }
+        guard mode.inReadOnlyFolders else { return nil }
         for folder in readOnlyFolders {
-            if let hit = try find(id, keyText, in: folder, mode, fromMemory) { return hit }
+            if let hit = try find(id, keyText, in: folder, mode) { return hit }
         }
         return nil
     }
@@ -90,7 +101,7 @@ extension DiskCache {
     ) async throws(DiskCacheError) -> DiskHit? {
         guard mayContain(key, kind: kind) else { return nil }
         return try await onIOThread { () throws(DiskCacheError) in
-            try self.find(key, kind, keyText, mode, fromMemory: false)
+            try self.find(key, kind, keyText, mode)
         }
     }
 
@@ -126,16 +137,15 @@ extension DiskCache {
 
     /// - Parameter other: a read-only folder; nil for the tier's own.
     private func find(
-        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode,
-        _ fromMemory: Bool
+        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: DiskLookUpMode
     ) throws(DiskCacheError) -> DiskHit? {
         guard (other?.entries ?? storage.entries).mayContain(id) else { return nil }
         let folder = other?.folder ?? storage.folder
-        guard let file = try folder.open(id, fromMemory: fromMemory, countedBy: storage.bodies) else {
+        guard let file = try folder.open(id, fromMemory: mode.fromMemory, countedBy: storage.bodies) else {
             forgetMissing(id, in: other)
             return nil
         }
-        guard let (entry, body, identity) = try read(file, keyText, mode, fromMemory), entry.id == id else {
+        guard let (entry, body, identity) = try read(file, keyText, mode), entry.id == id else {
             try forgetDamaged(id, file, in: other)
             return nil
         }
@@ -152,22 +162,22 @@ extension DiskCache {
 
     /// The entry of a file, its body checked; nil if any part of it is invalid.
     private func read(
-        _ file: OwnedDescriptor, _ keyText: String, _ mode: DiskLookUpMode, _ fromMemory: Bool
+        _ file: OwnedDescriptor, _ keyText: String, _ mode: DiskLookUpMode
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
         var beginning: [UInt8]?
-        if mode == .copied {
+        if !mode.asFile {
             // A file that is shorter needs no other call.
-            let bytes = try file.read(EntryFile.firstRead, at: 0, fromMemory: fromMemory, once: true)
+            let bytes = try file.read(EntryFile.firstRead, at: 0, fromMemory: mode.fromMemory, once: true)
             if bytes.count < EntryFile.firstRead { return copied(bytes, keyText) }
             beginning = bytes
         }
         let opened = try EntryFile(file)
-        if mode == .copied, opened.identity.size < Self.copiedLength {
+        if !mode.asFile, opened.identity.size < Self.copiedLength {
             let length = max(0, Int(opened.identity.size))
-            return copied(try file.read(length, at: 0, fromMemory: fromMemory), keyText)
+            return copied(try file.read(length, at: 0, fromMemory: mode.fromMemory), keyText)
         }
-        guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: fromMemory),
-            try isSound(entry, opened, fromMemory: fromMemory)
+        guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
+            try isSound(entry, opened, fromMemory: mode.fromMemory)
         else { return nil }
         let body = StoredBody.file(file, offset: entry.bodyOffset, length: entry.bodyLength)
         return (entry, body, opened.identity)

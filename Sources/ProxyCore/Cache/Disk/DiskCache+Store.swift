@@ -170,7 +170,7 @@ extension DiskCache {
     package func makeDurable(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
         let found = try await onIOThread(isStore: true) { () throws(DiskCacheError) -> DiskHit? in
-            guard let hit = try self.find(key, kind, text, .inAnyFile, fromMemory: false),
+            guard let hit = try self.find(key, kind, text, .inAnyFile),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
             else { return nil }
