@@ -26,7 +26,7 @@ struct HomePictureTests {
             configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: 1 << 24), addresses: .unrestricted)
         return ClusterHomes(
             ClusterPeers(configuration, key: Self.key, node: "me", loader: loader), key: Self.key, own: [],
-            maxEntryBytes: 1 << 24, maxBytes: 1 << 24, loader: loader, isAdmitted: { _, _ in true })
+            maxEntryBytes: 1 << 24, maxBytes: 1 << 24, loader: loader, isPurged: { _, _ in false })
     }
 
     @Test("An untransformed picture that the home has sent is answered as it came, and says so")
