@@ -43,7 +43,7 @@ struct NameLookUpTests {
         #expect(lookUps.begin(for: one) != nil)
     }
 
-    @Test("that their caller leaves hold the fetch until they end, and connect to nothing then")
+    @Test("A look-up that its caller leaves holds the fetch until it ends, and connects to nothing then")
     func abandoned() async throws {
         let settings = try LoaderSettings(
             configuration: FetchConfiguration(),

@@ -25,7 +25,10 @@ struct HomePictureTests {
         let loader = try CurlLoader(
             configuration: ClusterHomes.loaderConfiguration(maxEntryBytes: 1 << 24), addresses: .unrestricted)
         return ClusterHomes(
-            ClusterPeers(configuration, key: Self.key, node: "me", loader: loader), key: Self.key, own: [],
+            ClusterPeers(
+                configuration, key: Self.key, node: "me", loader: loader, timer: SteppedTime()),
+            key: Self.key,
+            own: [],
             maxEntryBytes: 1 << 24, maxBytes: 1 << 24, loader: loader, isPurged: { _, _ in false })
     }
 
