@@ -23,6 +23,9 @@ package struct DiskHit: Sendable {
 }
 
 /// How a look-up reads, and what it returns.
+///
+/// One value: with an enum of what is returned beside a Bool, the optimized code of Swift 6.3.1 wrote beyond the frame of the
+/// asynchronous caller, which only a release showed.
 package struct DiskLookUpMode: Sendable {
     /// Whether it reads only what the kernel has in memory, and throws `wouldBlock` for the rest.
     var fromMemory = false
