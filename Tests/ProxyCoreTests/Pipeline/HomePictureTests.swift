@@ -41,13 +41,14 @@ struct HomePictureTests {
         let record = SourceRecord(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: hash,
             byteCount: Fixtures.photo.count, format: .jpeg, responseTime: fixture.clock.now,
-            freshnessLifetime: 600)
+            freshnessLifetime: 36_000)
         let description = EntryDescription(
             kind: .original, key: request.sourceKey, keyText: request.sourceKeyText,
             sourceKey: request.sourceKey, sourceHash: hash, contentHash: hash, format: .jpeg,
             storedAt: fixture.clock.start)
         let content = try #require(
-            HomeAnswer(record: record, age: 0, entry: PortableEntry(description, body: Fixtures.photo))
+            // Of an hour ago: the fixture's clock stands still, that of the answer does not.
+            HomeAnswer(record: record, age: 3_600, entry: PortableEntry(description, body: Fixtures.photo))
                 .encoded())
         home.route("/cluster/image") { request in
             .body(
