@@ -17,6 +17,7 @@ package final class OwnedDescriptor: Sendable {
     /// - Parameters:
     ///   - raw: an open descriptor without another owner.
     ///   - files: the counter that has counted it and counts its closing.
+    ///   - isMemory: whether it is of a file in memory (memfd_create(2)).
     package init(owning raw: CInt, countedBy files: BodyFiles? = nil, isMemory: Bool = false) {
         self.raw = raw
         self.isMemory = isMemory
