@@ -21,7 +21,7 @@ extension ImageJob {
     /// The source as its home or the shared tier knows it; nil where this node may use its own record. A picture that comes with
     /// it is kept for `sharedResult`.
     ///
-    /// A client's `no-cache` has the origin confirm the record, whoever has one. It forbids no bytes of the content that is
+    /// A client's `no-cache` has the origin confirm the record, wherever that lies. It forbids no bytes of the content that is
     /// then confirmed, so the look-ups of result and original below do not depend on it.
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
         guard let answers, !directives.noCache else { return nil }
