@@ -30,7 +30,7 @@ RELEASE := swift build -c release \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-asan test-tsan soak soak-attacked drill-workers drill-cluster documents document-commands docc check-units lint clean
+.PHONY: help packages build install package image check-package check-image check-deployment run demo gallery bench drills docs test test-release test-asan test-tsan soak soak-attacked drill-workers drill-cluster documents document-commands docc check-units lint clean
 
 help:
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -95,6 +95,9 @@ bench: build ## measures CPU per request of the daemon, nginx and vipsthumbnail 
 
 test: packages test-packages ## builds and runs every test, or those that FILTER=… names
 	@scripts/test $(FILTER)
+
+test-release: build packages test-packages ## runs the tests that start the program, and three drills, on the release build
+	scripts/test-release $(PROGRAM)
 
 # scripts/test-sanitized lists the tests that are omitted, and why.
 test-asan: packages test-packages ## builds and runs the tests under the address sanitizer

@@ -24,8 +24,9 @@ public final class DaemonProcess: Sendable {
         public let description: String
     }
 
-    /// The binary that the tests were built with: it lies beside the test runner.
+    /// The binary that `TESTED_PROGRAM` names, or the one that the tests were built with, which lies beside the test runner.
     public static var executable: String {
+        if let named = unsafe getenv("TESTED_PROGRAM") { return unsafe String(cString: named) }
         var buffer = [CChar](repeating: 0, count: 4_096)
         let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
         let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
