@@ -26,19 +26,26 @@ struct PolygonMask {
     /// Returns 255 for inside and 0 for outside, row by row.
     func mask() -> [UInt8] {
         var mask = [UInt8](repeating: 0, count: canvas.area)
+        // What each column covers, and by how much the columns from each one on are covered more than those before.
+        var covered = [Double](repeating: 0, count: canvas.width)
+        var steps = [Double](repeating: 0, count: canvas.width + 1)
         for row in 0..<canvas.height {
-            var covered = [Double](repeating: 0, count: canvas.width)
             for line in 0..<Self.lines {
                 let y = Double(row) + (Double(line) + 0.5) / Double(Self.lines)
                 let crossings = crossings(at: y)
                 for pair in stride(from: 0, to: crossings.count - 1, by: 2) {
-                    Self.cover(&covered, from: crossings[pair], to: crossings[pair + 1])
+                    Self.cover(&covered, &steps, from: crossings[pair], to: crossings[pair + 1])
                 }
             }
+            var whole = 0.0
             for column in 0..<canvas.width {
+                whole += steps[column]
                 mask[row * canvas.width + column] = UInt8(
-                    min(255, (covered[column] / Double(Self.lines) * 255).rounded()))
+                    min(255, ((covered[column] + whole) / Double(Self.lines) * 255).rounded()))
+                covered[column] = 0
+                steps[column] = 0
             }
+            steps[canvas.width] = 0
         }
         return mask
     }
@@ -52,11 +59,20 @@ struct PolygonMask {
         }.sorted()
     }
 
-    private static func cover(_ row: inout [Double], from start: Double, to end: Double) {
-        let (start, end) = (max(0, start), min(Double(row.count), end))
+    /// Adds a span: the shares of its first and its last column, and one step up and down for those between.
+    private static func cover(
+        _ covered: inout [Double], _ steps: inout [Double], from start: Double, to end: Double
+    ) {
+        let (start, end) = (max(0, start), min(Double(covered.count), end))
         guard start < end else { return }
-        for column in Int(start)..<min(row.count, Int(end.rounded(.up))) {
-            row[column] += min(end, Double(column + 1)) - max(start, Double(column))
+        let (first, last) = (Int(start), min(covered.count, Int(end.rounded(.up))) - 1)
+        guard first < last else {
+            covered[first] += end - start
+            return
         }
+        covered[first] += Double(first + 1) - start
+        covered[last] += end - Double(last)
+        steps[first + 1] += 1
+        steps[last] -= 1
     }
 }
