@@ -277,6 +277,13 @@ static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, i
     return out;
 }
 
+// Repeats an image `across` times in width and `down` times in height.
+static inline VipsImage *shim_replicate(VipsImage *in, int across, int down) {
+    VipsImage *out = NULL;
+    vips_replicate(in, &out, across, down, NULL);
+    return out;
+}
+
 // Draws one image on another; parts outside are cut.
 static inline VipsImage *shim_insert(VipsImage *canvas, VipsImage *in, int x, int y) {
     VipsImage *out = NULL;

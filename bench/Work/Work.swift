@@ -71,13 +71,15 @@ enum Work {
             "crop:3600x2700", "crop:3600x2700:smart", "crop:3600x2700:entropy", "trim", "pad:10:10:10:10",
             "extend:4400x3400",
             "extend:4400x3400:fill=blur", "extend:4400x3400:fill=mirror", "rotate:30", "rotate:90", "flip:h",
-            "flip:v", "orient:6", "round:200", "round:200:border=20", "mask:circle", "tint:f00",
+            "flip:v", "orient:6", "round:200", "round:200:border=20", "round:1500:border=20",
+            "mask:circle", "mask:squircle", "mask:star", "mask:heart", "tint:f00",
             "tint:f00:overlay", "blur:0.3", "blur:1",
             "blur:2.9", "blur:3", "blur:20", "blur:250", "sharpen", "sharpen:2.9", "sharpen:250",
             "pixelate:20", "pixelate:1",
             "brightness:0.2", "contrast:1.2", "saturation:1.5", "gamma:1.5", "exposure:1", "hue:90",
             "grayscale", "invert",
             "sepia", "duotone:f00:00f", "opacity:0.5", "background:fff", "text:Hello:200", "text:Hello:2000",
+            "text:text=.:size=1:tile=1",
         ].map { Job(transform: $0, format: .explicit(.jpeg)) }
 
     static func main() async throws {

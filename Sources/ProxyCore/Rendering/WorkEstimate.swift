@@ -66,8 +66,11 @@ package struct WorkEstimate {
             default: 0.0
             }
         guard let resize = operation as? Resize else {
-            let factor = Operation.factors[type(of: operation).name] ?? Operation.other
-            let letters = (operation as? Text).map { $0.area(on: size) * Operation.letters } ?? 0
+            let text = operation as? Text
+            // Repeated, a text covers the picture as a watermark does.
+            let name = text?.isTiled == true ? Watermark.name : type(of: operation).name
+            let factor = Operation.factors[name] ?? Operation.other
+            let letters = text.map { $0.area(on: size) * Operation.letters } ?? 0
             return Double(max(size.area, result.area)) * (factor + search) + letters
         }
         let scaled = resize.plan(for: size).scaled.area

@@ -89,6 +89,9 @@ package struct Text: ImageTransforming {
     /// The font size in pixels.
     private func letterSize(on canvas: PixelSize) -> Double { max(1, size?.pixels(of: canvas.height) ?? 1) }
 
+    /// Whether it is repeated over the whole picture.
+    package var isTiled: Bool { arguments.isOn(Self.tile) }
+
     /// The maximum number of pixels that its letters cover.
     package func area(on canvas: PixelSize) -> Double {
         letterSize(on: canvas) * letterSize(on: canvas) * Double(content.count)
@@ -112,7 +115,7 @@ package struct Text: ImageTransforming {
             return try letters.uniform(color).masked(by: letters).computed()
         }
         let place = stamp.place(of: drawing.size, on: canvas)
-        guard arguments.isOn(Self.tile) else { return try image.stamped(with: drawing, at: place) }
+        guard isTiled else { return try image.stamped(with: drawing, at: place) }
         let tiled = try drawing.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
         return try image.stamped(with: tiled, at: (0, 0))
     }

@@ -121,9 +121,21 @@ extension VipsImage {
     borrowing func surrounded(
         on canvas: PixelSize, left: Int, top: Int, by edge: CanvasEdge
     ) throws(ImagingError) -> VipsImage {
-        try unsafe derived(
+        if edge == .tiled, min(size.width, size.height) < Self.leastTile {
+            return try block().surrounded(on: canvas, left: left, top: top, by: edge)
+        }
+        return try unsafe derived(
             shim_surround(
                 raw, CInt(left), CInt(top), CInt(canvas.width), CInt(canvas.height), edge.vips))
+    }
+
+    /// libvips works for each tile as long as for some thousand pixels: smaller images are repeated in memory first.
+    private static let leastTile = 128
+
+    /// The image, repeated until neither side is small.
+    private borrowing func block() throws(ImagingError) -> VipsImage {
+        let times = [size.width, size.height].map { CInt((Self.leastTile + $0 - 1) / $0) }
+        return try unsafe derived(shim_replicate(raw, times[0], times[1])).computed()
     }
 
     /// Replaces each block of `side` × `side` pixels by its mean; blocks on the right and at the bottom may
