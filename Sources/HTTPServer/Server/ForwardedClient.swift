@@ -11,15 +11,18 @@ enum ForwardedClient {
     /// trusted.
     ///
     /// The field is read from the right: members to the left of an untrusted address can be forged. A member
-    /// that is not an address ends the search.
+    /// that is not an address ends the search. Members are split at bytes: what a client sends before a proxy's comma
+    /// can't make a longer `Character` of it.
     static func address(
         of request: HTTPRequest, peer: PeerAddress, isTrusted: (PeerAddress) -> Bool
     ) -> PeerAddress {
         guard isTrusted(peer) else { return peer }
-        let members = request.values(of: .xForwardedFor).joined(separator: ",").split(separator: ",")
+        let members = request.values(of: .xForwardedFor).flatMap {
+            $0.utf8.split(separator: UInt8(ascii: ","))
+        }
         var client = peer
         for member in members.reversed().prefix(maxHops) {
-            let words = member.split { $0 == " " || $0 == "\t" }
+            let words = Substring(member).split { $0 == " " || $0 == "\t" }
             guard let word = words.first else { continue }
             guard words.count == 1, let address = PeerAddress(forwarded: word) else { return client }
             client = address

@@ -21,7 +21,7 @@ package enum ContentCoding: Sendable, Hashable {
     static func list(in fields: [HeaderField]) throws(LoadError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for field in fields where field.name == "content-encoding" {
-            for member in field.value.lowercased().split(separator: ",") {
+            for member in field.value.lowercased().listMembers {
                 switch member.trimmingBlanks {
                 case "gzip", "x-gzip": codings.append(.gzip)
                 case "deflate": codings.append(.deflate)
@@ -43,7 +43,7 @@ package enum ContentCoding: Sendable, Hashable {
     static func isPlainlyTransferred(_ fields: [HeaderField]) -> Bool {
         let values = fields.filter { $0.name == "transfer-encoding" }.map { $0.value.lowercased() }
         guard !values.isEmpty else { return true }
-        let codings = values.flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }
+        let codings = values.flatMap(\.listMembers).map(\.trimmingBlanks).filter { !$0.isEmpty }
         return codings == ["chunked"]
     }
 }

@@ -45,8 +45,10 @@ package struct LoopGuard: Sendable, Hashable {
 
     /// Returns the members of a list without their parameters and comments.
     private static func members(_ value: String) -> [Substring] {
-        value.split(separator: ",").map { member in
-            let end = member.firstIndex { $0 == ";" || $0 == "(" } ?? member.endIndex
+        value.listMembers.map { member in
+            let end =
+                member.utf8.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "(") }
+                ?? member.endIndex
             return member[..<end].trimmingBlanks
         }
     }

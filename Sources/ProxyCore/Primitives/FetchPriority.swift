@@ -13,7 +13,7 @@ package enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
     ///
     /// Ignores everything but a member `u` from 0 to 7 (RFC 9218 §4).
     package init(field value: String) {
-        let member = value.split(separator: ",").last { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("u=") }
+        let member = value.listMembers.last { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("u=") }
         let digits = member?.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         switch digits.flatMap({ $0.utf8.count == 1 ? Int($0) : nil }) {
         case 0, 1, 2: self = .high

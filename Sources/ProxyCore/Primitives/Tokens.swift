@@ -17,6 +17,13 @@ extension StringProtocol {
 
     /// Whether the text can be sent unchanged as a field's value: it has no control characters but tabs (RFC 9110 §5.5).
     package var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
+
+    /// The members of a field's list (RFC 9110 §5.6.1), with their blanks.
+    ///
+    /// Split at bytes: a comma beside certain code points is a part of a longer `Character`.
+    package var listMembers: [Substring] {
+        Substring(self).utf8.split(separator: UInt8(ascii: ",")).map { Substring($0) }
+    }
 }
 
 extension Substring {

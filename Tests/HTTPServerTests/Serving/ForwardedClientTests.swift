@@ -28,6 +28,15 @@ struct ForwardedClientTests {
         #expect(Self.client("2001:db8::1") == .v6(0x2001_0DB8_0000_0000, 1))
     }
 
+    @Test(
+        "What a client sends does not hide the address that a proxy appends, whatever Unicode makes of the comma"
+    )
+    func joinedComma() {
+        let client = PeerAddress.v4(0xC000_0207)
+        #expect(Self.client("9.9.9.9\u{600}, 192.0.2.7") == client)
+        #expect(Self.client("9.9.9.9\u{600}", "192.0.2.7") == client)
+    }
+
     @Test("A proxy that names no client, or something that is not an address, is the client")
     func unnamed() {
         let others = [

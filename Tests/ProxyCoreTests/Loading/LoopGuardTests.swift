@@ -15,6 +15,8 @@ struct LoopGuardTests {
             (["a", "b , ImageProxyd ; v=1"], []),
             ([], ["1.1 imageproxyd"]), ([], ["1.0 fred, HTTP/1.1 imageproxyd (a comment)"]),
             ([], ["2\timageproxyd"]),
+            // U+0600 joins what follows it to one Character.
+            (["a\u{600}, imageproxyd"], []), ([], ["1.1 a\u{600}, 1.1 imageproxyd"]),
         ] as [([String], [String])])
     func known(cdnLoop: [String], via: [String]) {
         #expect(LoopGuard(name: "imageproxyd").hasPassed(cdnLoop: cdnLoop, via: via))

@@ -60,6 +60,7 @@ struct DrawingTests {
             ("<!DOCTYPE svg [<!ENTITY % a 'x'>]>", false),
             ("<!DOCTYPE svg [<!ENTITY a '>&b;'>]>", false),
             ("<!DOCTYPE svg [<!ENTITY a '<g/>'>]>", false),
+            ("<!DOCTYPE svg [<!ENTITY a '\u{600}<g/>\u{301}'>]>", false),
             ("<!DOCTYPE svg [<!ATTLIST svg xmlns:a CDATA #FIXED 'http://a/'>]>", true),
             ("<!DOCTYPE svg [<!ATTLIST image href CDATA 'data:image/png,'>]>", false),
             ("<?xml version='1.0' encoding='UTF-8'?>", true),

@@ -209,25 +209,24 @@ extension VipsImage {
         return try unsafe VipsImage(adopting: made, isSequential: false).inMemory()
     }
 
-    /// Escapes Pango's markup characters.
+    /// Escapes Pango's markup, byte by byte as Pango reads it: within a longer `Character` it would be overlooked.
     private static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            default: result.append(character)
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): result += "&amp;".utf8
+            case UInt8(ascii: "<"): result += "&lt;".utf8
+            case UInt8(ascii: ">"): result += "&gt;".utf8
+            default: result.append(byte)
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
     /// Creates an opaque picture of one colour.
     package static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size.area * 3)
-        for _ in 0..<size.area { bytes += [color.red, color.green, color.blue] }
+        let components = [color.red, color.green, color.blue]
+        let bytes = (0..<size.area * 3).map { components[$0 % 3] }
         return try unsafe VipsImage(
             adopting: shim_image_copying(bytes, bytes.count, CInt(size.width), CInt(size.height), 3),
             isSequential: false)

@@ -37,7 +37,7 @@ enum DrawingGuard {
     }
 
     private static func check(
-        _ text: UnsafeRawBufferPointer, for mark: [UInt8], isHarmless: (String) -> Bool
+        _ text: UnsafeRawBufferPointer, for mark: [UInt8], isHarmless: (ArraySlice<UInt8>) -> Bool
     ) throws(ImagingError) {
         var count = 0
         var index = 0
@@ -46,7 +46,7 @@ enum DrawingGuard {
             let length = min(declarationLimit, text.count - start)
             let part = unsafe Array(text[start..<start + length])
             guard count <= entityLimit, let end = end(of: part),
-                isHarmless(String(decoding: part[mark.count..<end], as: UTF8.self))
+                isHarmless(part[mark.count..<end])
             else { throw .badImageData("an SVG with declarations that are not allowed") }
             index = start + mark.count
         }
@@ -69,16 +69,20 @@ enum DrawingGuard {
     }
 
     /// Whether an entity contains no reference and no element: no file, no parameter entity, no other entity.
-    private static func isHarmlessEntity(_ text: String) -> Bool {
-        !text.contains("SYSTEM") && !text.contains("PUBLIC") && !text.contains { "&%<>".contains($0) }
+    private static func isHarmlessEntity(_ text: ArraySlice<UInt8>) -> Bool {
+        !text.contains(where: references.contains) && text.firstRange(of: "SYSTEM".utf8) == nil
+            && text.firstRange(of: "PUBLIC".utf8) == nil
     }
 
     /// Whether the attributes' default values are only names of namespaces.
-    private static func isHarmlessDefault(_ text: String) -> Bool {
-        let parts = text.split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
-        return !text.contains { "&%<>".contains($0) }
-            && stride(from: 1, to: parts.count, by: 2).allSatisfy { parts[$0].hasPrefix("http") }
+    private static func isHarmlessDefault(_ text: ArraySlice<UInt8>) -> Bool {
+        let parts = text.split(omittingEmptySubsequences: false) { quotes.contains($0) }
+        return !text.contains(where: references.contains)
+            && stride(from: 1, to: parts.count, by: 2).allSatisfy { parts[$0].starts(with: "http".utf8) }
     }
+
+    private static let references = Set("&%<>".utf8)
+    private static let quotes = Set("\"'".utf8)
 
     /// Whether a reference points into the content of a `data:` URL, that is, to a part of another drawing.
     private static func refersIntoData(_ text: UnsafeRawBufferPointer) -> Bool {
