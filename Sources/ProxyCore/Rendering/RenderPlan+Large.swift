@@ -46,7 +46,8 @@ extension RenderPlan {
         return nil
     }
 
-    /// The plan for a source beyond the limits: it is first shrunk to them, as if it had that size.
+    /// The plan for a source beyond the limits: it is first shrunk to them, as if it had that size, and to what a result
+    /// may have, since so may the picture after each operation.
     ///
     /// Nil for one that may not be shrunk, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
@@ -54,7 +55,8 @@ extension RenderPlan {
             header.format.row.isStreamed(header),
             header.embeddedPixels <= limits.sourcePixels
         else { return nil }
-        let size = header.size.shrunk(toPixels: limits.sourcePixels, side: limits.side)
+        let size = header.size.shrunk(
+            toPixels: min(limits.sourcePixels, limits.outputPixels), side: limits.side)
         let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
         var plan = self
         plan.scalesDownLarge = false

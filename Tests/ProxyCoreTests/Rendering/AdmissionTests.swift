@@ -201,6 +201,16 @@ struct AdmissionTests {
         #expect(cut.rendition.width == 100 && cut.rendition.height == 100)
     }
 
+    @Test("It is shrunk to the pixels of a result where those are fewer, whatever the first operation is")
+    func scaledDownToResult() async throws {
+        let small = try await renderedLarge("flip:h,resize:50x", from: .jpeg) { plan in
+            plan.limits.sourcePixels = 40_000
+            plan.limits.outputPixels = 20_000
+        }
+
+        #expect(small.rendition.width == 50 && small.rendition.height == 25)
+    }
+
     @Test("A result is bounded all the same", arguments: ["extend:350x10", "resize:350x10:fill"])
     func scaledDownIsBounded(transform: String) async throws {
         await #expect(throws: RenderError.resultTooLarge("")) {
