@@ -57,7 +57,7 @@ struct OptInFormatTests {
     }
 
     @Test(
-        "Pages that would be decoded with wrong colours are refused: YCbCr, signed samples, planar tiles"
+        "Pages that would be decoded with wrong colours are refused: YCbCr, signed and floating-point samples, planar tiles"
     )
     func refusedTIFF() async throws {
         let pixels = [UInt8](repeating: 99, count: 32 * 32 * 3)
@@ -70,6 +70,10 @@ struct OptInFormatTests {
                 "TIFF in YCbCr without JPEG"
             ),
             (TIFFFile(others: [(339, 2)], pixels: pixels), "TIFF of signed or complex samples"),
+            (
+                TIFFFile(bits: 32, others: [(339, 3)], pixels: pixels + pixels),
+                "TIFF of floating-point samples other than RGB of 32 bits"
+            ),
             (
                 TIFFFile(
                     photometric: 2, samples: 3, others: [(284, 2), (322, 32), (323, 32), (324, 8)],

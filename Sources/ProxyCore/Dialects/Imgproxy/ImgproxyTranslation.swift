@@ -74,12 +74,12 @@ struct ImgproxyTranslation {
     /// The name under which it is saved, with the format's extension in place of `.*`.
     private var filename: String? {
         guard let name = options.filename ?? source.filename else { return nil }
-        let plain = name.unicodeScalars.map { scalar in
+        let plain = name.unicodeScalars.prefix(Self.maxNameLength).map { scalar in
             let isUsual =
                 scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
             return isUsual && scalar != "/" && scalar != "\\" ? Character(scalar) : "-"
         }
-        return String(plain.prefix(Self.maxNameLength)) + ".*"
+        return String(plain) + ".*"
     }
 
     /// In characters, each of which may take four bytes of the 255 of a name.

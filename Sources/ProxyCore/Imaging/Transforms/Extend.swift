@@ -32,7 +32,8 @@ package struct Extend: ImageTransforming {
         "What the canvas does not exceed: source for the picture as it was before all operations.")
     private static let color = TransformParameter(
         "color", .color, .absent,
-        "The canvas' colour; when absent white, or transparent where the picture has transparency.")
+        "The canvas' colour; when absent white, or transparent where the picture has transparency. Transparent parts of the "
+            + "picture stay so: background fills them.")
     private static let fill = TransformParameter(
         "fill", .word(["color", "blur", "mirror", "edge", "mean", "squeeze"]), .value(.word("color")),
         "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, its mean colour, or "

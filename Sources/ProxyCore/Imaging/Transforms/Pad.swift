@@ -14,7 +14,8 @@ package struct Pad: ImageTransforming {
     private static let left = side("left", "width")
     private static let color = TransformParameter(
         "color", .color, .absent,
-        "The borders' colour; when absent white, or transparent where the picture has transparency.")
+        "The borders' colour; when absent white, or transparent where the picture has transparency. Transparent parts of the "
+            + "picture stay so: background fills them.")
 
     private static func side(_ name: String, _ reference: String) -> TransformParameter {
         TransformParameter(

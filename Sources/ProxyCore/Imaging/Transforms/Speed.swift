@@ -8,7 +8,7 @@ package struct Speed: ImageTransforming {
 
     private static let factor = TransformParameter(
         "factor", .number(FixedNumber(thousandths: 10)...100), .required,
-        "2 is twice as fast, 0.5 half as fast.")
+        "2 is twice as fast, 0.5 half as fast; no frame gets shorter than 20 ms.")
 
     /// In milliseconds; browsers show frames with a shorter delay for 100 ms.
     private static let shortest = 20

@@ -9,7 +9,7 @@ package struct Tint: ImageTransforming {
     private static let color = TransformParameter("color", .color, .required, "The colour, with its alpha.")
     private static let mode = TransformParameter(
         "mode", .word(BlendMode.allCases.map(\.rawValue) + [lab]), .value(.word(BlendMode.multiply.rawValue)),
-        "How it meets the picture; source-in and source-atop with an opaque colour keep only the picture's shape, lab its lightness (CIELAB)."
+        "How it meets the picture; source-in and source-atop with an opaque colour keep only the picture's shape, lab its lightness (CIELAB); the others colour transparent parts, too."
     )
     private static let lab = "lab"
 

@@ -10,6 +10,7 @@
     private var entries: [Int] = []
 
     private enum Tag: Int {
+        case bits = 258
         case compression = 259
         case photometric = 262
         case planes = 284
@@ -25,10 +26,13 @@
     private static let jpeg = 7
     /// Compression codes of JPEG 2000, which, like JPEG, converts from YCbCr itself.
     private static let wavelets: Set<Int> = [33_003, 33_004, 33_005, 34_712]
+    private static let rgb = 2
     private static let yCbCr = 6
     private static let separate = 2
     private static let unsigned = 1
     private static let fractions = 3
+    /// The bits of the one kind of floating-point number that is read.
+    private static let float = 32
     private static let undefined = 4
 
     /// Finds a page's directory; nil if there is none. O(number of pages before it).
@@ -66,6 +70,11 @@
             ![Self.unsigned, Self.fractions, Self.undefined].contains(format)
         {
             return "TIFF of signed or complex samples"
+        }
+        if value(.sampleFormat) == Self.fractions,
+            value(.photometric) != Self.rgb || value(.bits) != Self.float
+        {
+            return "TIFF of floating-point samples other than RGB of 32 bits"
         }
         if value(.planes) == Self.separate, value(.tileWidth) != nil { return "TIFF of tiles, a plane each" }
         return nil
