@@ -120,26 +120,22 @@ final class DiskIndex: Sendable {
     }
 
     private func connect(canWrite: Bool) throws(DiskCacheError) -> SQLiteConnection {
-        do {
-            let connection = try SQLiteConnection(path: path, canWrite: canWrite)
-            if canWrite {
-                // Unused pages are released with each commit; has an effect only before the first table is created, and so
-                // before WAL mode, which creates the first page. A commit survives the end of the process; a checkpoint
-                // syncs it.
-                try connection.execute(
-                    "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-            }
-            // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+        let connection = try SQLiteConnection(path: path, canWrite: canWrite)
+        if canWrite {
+            // Unused pages are released with each commit; has an effect only before the first table is created, and so
+            // before WAL mode, which creates the first page. A commit survives the end of the process; a checkpoint
+            // syncs it.
             try connection.execute(
-                """
-                PRAGMA journal_size_limit = \(journalSize);
-                PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
-                PRAGMA cache_size = -2048
-                """)
-            return connection
-        } catch {
-            throw DiskCacheError(ofIndex: error)
+                "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         }
+        // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+        try connection.execute(
+            """
+            PRAGMA journal_size_limit = \(journalSize);
+            PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
+            PRAGMA cache_size = -2048
+            """)
+        return connection
     }
 
     // MARK: - Schema

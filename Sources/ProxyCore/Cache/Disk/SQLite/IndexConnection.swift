@@ -22,7 +22,7 @@ final class IndexConnection: Sendable {
                 return try work(connection)
             }
         } catch {
-            throw DiskCacheError(ofIndex: error)
+            throw error as? DiskCacheError ?? .index("\(error)")
         }
     }
 
@@ -33,20 +33,4 @@ final class IndexConnection: Sendable {
 
     /// Waits for the call that has begun, and closes the connection.
     func close() { connection.withLock { $0.take() }?.close() }
-}
-
-extension DiskCacheError {
-    /// Converts what a use of the index has thrown.
-    init(ofIndex error: any Error) {
-        switch error {
-        case let error as DiskCacheError: self = error
-        case let error as SQLiteError:
-            switch error.kind {
-            case .full: self = .full
-            case .damaged: self = .brokenIndex(error.description)
-            case .other: self = .index(error.description)
-            }
-        default: self = .index("\(error)")
-        }
-    }
 }
