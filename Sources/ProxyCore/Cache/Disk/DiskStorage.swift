@@ -231,7 +231,7 @@ final class DiskStorage: Sendable {
         let staged = try stage(kind: description.kind, keyText: description.keyText)
         let entry = header(
             description, record, byteCount: pending.body.count, checksum: pending.checksum)
-        try staged.file.write(entry.encoded(), pending.body)
+        try staged.file.write(entry.encoded() + pending.body, at: 0)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)
     }
