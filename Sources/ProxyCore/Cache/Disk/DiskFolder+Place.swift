@@ -45,24 +45,19 @@ extension DiskFolder {
 
     /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.
     func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
-        if let file = try openRegular(name) { return file }
-        try removeFile(name)
-        guard let file = try openRegular(name) else {
-            throw .invalid("\(name) is no file, and can't be made one")
-        }
-        return file
-    }
-
-    private func openRegular(_ name: String) throws(DiskCacheError) -> OwnedDescriptor? {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)
-        guard descriptor >= 0 else {
+        for _ in 0..<2 {
+            let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)
             let code = errno
-            guard code != EISDIR, code != ELOOP, code != ENXIO else { return nil }
-            throw DiskCacheError("open \(name)", code: code)
+            if descriptor >= 0 {
+                let file = OwnedDescriptor(owning: descriptor)
+                if try file.identity().size >= 0 { return file }
+            } else if code != EISDIR, code != ELOOP, code != ENXIO {
+                throw DiskCacheError("open \(name)", code: code)
+            }
+            try removeFile(name)
         }
-        let file = OwnedDescriptor(owning: descriptor)
-        return try file.identity().size >= 0 ? file : nil
+        throw .invalid("\(name) is no file, and can't be made one")
     }
 
     // MARK: - A folder that was replaced
