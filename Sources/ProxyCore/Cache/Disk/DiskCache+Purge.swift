@@ -14,22 +14,13 @@ extension DiskCache {
         }
     }
 
-    /// Removes the originals, all results and the records of sources.
+    /// Removes a source's original, all its results and its record.
     /// - Returns: how many entries were removed.
     @discardableResult
-    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
-        guard !sources.isEmpty else { return 0 }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            var count = 0
-            for source in sources { count += try writer.removeSource(source, &batch) }
-            return count
-        }
-    }
-
-    /// The same for one source.
-    @discardableResult
     package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
-        try await removeAll(ofSources: [source])
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeSource(source, &batch)
+        }
     }
 
     /// Removes everything, source records included.
@@ -129,7 +120,9 @@ extension DiskCache {
             let found = try await onIOThread { () throws(DiskCacheError) in try read(after) }
             guard let last = found.row else { return count }
             row = last
-            count += try await removeAll(ofSources: found.sources.filter { isRemoved($0.text) }.map(\.key))
+            for source in found.sources where isRemoved(source.text) {
+                count += try await removeAll(ofSource: source.key)
+            }
         }
     }
 
