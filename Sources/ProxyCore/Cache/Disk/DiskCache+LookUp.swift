@@ -257,9 +257,14 @@ extension DiskCache {
         }
     }
 
+    /// Removes an entry whose file is damaged, or missing (nil), if that is still so when the writer comes to it: a file that
+    /// has replaced it since is not damaged.
     func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
-        writer.enqueue { (writer, batch) throws(DiskCacheError) in
-            try writer.discard(id, identity, &batch)
+        writer.enqueue { [storage] (writer, batch) throws(DiskCacheError) in
+            guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
+            // One that was never stored may have the bits of another one in the set.
+            if identity == nil, try !storage.index.contains(id) { return }
+            _ = try writer.remove(id, because: identity == nil ? .missing : .corrupt, &batch)
         }
     }
 }

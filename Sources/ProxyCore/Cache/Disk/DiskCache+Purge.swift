@@ -28,8 +28,24 @@ extension DiskCache {
     /// - Returns: how many entries were removed.
     @discardableResult
     package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeAll(keepingTags: keepingTags, &batch)
+        try await writer.perform { [storage] (writer, batch) throws(DiskCacheError) in
+            storage.records.removeAll()
+            // As `DiskWriter.forgetRecords` says.
+            defer { storage.records.removeAll() }
+            if !storage.isOff { writer.flush(&batch) }
+            if !keepingTags { storage.tags.removeAll() }
+            guard !storage.isOff else { return 0 }
+            let count = max(0, storage.counters.tally.entries)
+            // What is removed for the folder that everything is moved into is to be removed anyway.
+            writer.hasTrash = true
+            try storage.withSpace { () throws(DiskCacheError) in try storage.folder.discardEverything() }
+            storage.entries.removeAll()
+            batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
+            batch.isPurge = true
+            try writer.writeIndex(&batch)
+            writer.countsFromNothing()
+            storage.counters.evicted(count, because: .purged)
+            return count
         }
     }
 
@@ -43,8 +59,21 @@ extension DiskCache {
     package func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
     ) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeTag(tag, found: found, &batch)
+        try await writer.perform { [storage] (writer, batch) throws(DiskCacheError) in
+            guard !storage.isOff else {
+                let links = storage.tags.links(of: tag)
+                storage.tags.remove(links)
+                found(links)
+                writer.forgetRecords(of: links.map(\.source))
+                return 0
+            }
+            writer.flush(&batch)
+            var count = 0
+            while true {
+                let links = try storage.index.links(ofTag: tag, limit: writer.batchSize)
+                guard !links.isEmpty else { return count }
+                count += try writer.purge(links, found: found, &batch)
+            }
         }
     }
 
@@ -59,8 +88,15 @@ extension DiskCache {
     package func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = storage.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.link(unknown, &batch)
+        try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
+            if let outage = storage.outage {
+                // No index has them meanwhile: a result that its tag does not find must not be stored.
+                guard storage.tags.insertUnlessFull(unknown) else { throw outage }
+                return
+            }
+            let now = storage.clock()
+            for link in unknown { batch.changes.append { try $0.link(link, at: now) } }
+            batch.links += unknown
         }
     }
 

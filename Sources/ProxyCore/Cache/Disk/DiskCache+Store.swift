@@ -183,8 +183,14 @@ extension DiskCache {
         let entry = IndexEntry(
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: storage.clock())
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.makeDurable(entry, identity, &batch)
+        return try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
+            try storage.requireOn()
+            // Another file, whose bytes may not be on the disk, may have replaced it.
+            guard try storage.folder.identity(of: entry.id) == identity else { return false }
+            try storage.folder.syncNames(of: entry.id)
+            batch.changes.append { try $0.put(entry) }
+            batch.isDurable = true
+            return true
         }
     }
 }

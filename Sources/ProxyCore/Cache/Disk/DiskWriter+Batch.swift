@@ -77,31 +77,6 @@ extension DiskWriter {
         batch.changes.append { try $0.save(record, at: now) }
     }
 
-    /// Makes an entry survive a power loss, if its file, whose bytes are on the disk, is still this one;
-    /// false if it is not.
-    func makeDurable(
-        _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Bool {
-        try storage.requireOn()
-        guard try storage.folder.identity(of: entry.id) == identity else { return false }
-        try storage.folder.syncNames(of: entry.id)
-        batch.changes.append { try $0.put(entry) }
-        batch.isDurable = true
-        return true
-    }
-
-    /// Stores links of tags.
-    func link(_ links: [TagLink], _ batch: inout WriteBatch) throws(DiskCacheError) {
-        if let outage = storage.outage {
-            // No index has them meanwhile: a result that its tag does not find must not be stored.
-            guard storage.tags.insertUnlessFull(links) else { throw outage }
-            return
-        }
-        let now = storage.clock()
-        for link in links { batch.changes.append { try $0.link(link, at: now) } }
-        batch.links += links
-    }
-
     // MARK: - Removal
 
     /// Removes an entry; false if there was none.
@@ -118,17 +93,6 @@ extension DiskWriter {
         batch.changes.append { try $0.delete(id) }
         if existed || reason == .missing { storage.counters.evicted(1, because: reason) }
         return existed
-    }
-
-    /// Removes an entry whose file is damaged, or missing (nil), if that is still so: the damage was detected
-    /// some time ago, and a file that has replaced it since is not damaged.
-    func discard(
-        _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) {
-        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
-        // One that was never stored may have the bits of another one in the set.
-        if identity == nil, try !storage.index.contains(id) { return }
-        _ = try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
     // MARK: - The index
