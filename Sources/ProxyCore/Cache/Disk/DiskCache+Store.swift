@@ -130,10 +130,14 @@ extension DiskCache {
             guard case .failure(let error) = result, let self else { return }
             if error != .purged { saveSoon(record, token) }
         }
-        guard let refusal = writer.submit(job) else { return true }
-        buffer.remove(write)
-        failed(with: refusal)
-        return false
+        do throws(DiskCacheError) {
+            try writer.submit(job)
+            return true
+        } catch {
+            buffer.remove(write)
+            failed(with: error)
+            return false
+        }
     }
 
     /// Saves the record of a body that could not be stored.

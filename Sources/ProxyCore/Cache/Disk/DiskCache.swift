@@ -81,7 +81,7 @@ package final class DiskCache: Sendable {
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
         storage.bounds = DiskBounds(configuration)
-        writer.sweepSoon()
+        writer.enqueue { (writer, _) in writer.mustSweep = true }
     }
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
