@@ -89,9 +89,9 @@ extension DiskCache {
         let unknown = storage.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
         try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
-            if let outage = storage.outage {
+            if let outage = storage.outage.withLock({ $0 }) {
                 // No index has them meanwhile: a result that its tag does not find must not be stored.
-                guard storage.tags.insertUnlessFull(unknown) else { throw outage }
+                guard storage.tags.insert(unknown, mayForget: false) else { throw outage }
                 return
             }
             let now = storage.clock()

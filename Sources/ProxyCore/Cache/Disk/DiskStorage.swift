@@ -43,9 +43,8 @@ final class DiskStorage: Sendable {
     }
 
     private let overhead = Atomic<Int64>(0)
-    /// Why the tier is off and stores and finds nothing; nil while it works.
-    private let reason = Mutex<DiskCacheError?>(nil)
-    private let isSwitchedOff = Atomic(false)
+    /// Why the tier is off, because it has no writable folder, and stores and finds nothing; nil while it works.
+    let outage = Mutex<DiskCacheError?>(nil)
 
     /// Opens everything in the folder.
     ///
@@ -69,7 +68,7 @@ final class DiskStorage: Sendable {
             (lock, self.folder) = (try FolderLock(folder: folder, lockTimeout: lockTimeout), folder)
         } catch .system(let call, EROFS) {
             (lock, folder) = (try FolderLock(), try DiskFolder(path: directory, creates: false))
-            switchOff(because: .system(call: call, code: EROFS))
+            outage.withLock { $0 = .system(call: call, code: EROFS) }
             self.report { $0.failed(with: .system(call: call, code: EROFS), at: $1) }
             return
         }
@@ -125,29 +124,15 @@ final class DiskStorage: Sendable {
         set { currentBounds.withLock { $0 = newValue } }
     }
 
-    // MARK: - Whether the tier is off
+    // MARK: - Failures
 
-    /// Why the tier is off and stores and finds nothing; nil while it works.
-    var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
-
-    /// Hot path: whether the tier is off.
-    var isOff: Bool { isSwitchedOff.load(ordering: .acquiring) }
+    /// Whether the tier is off.
+    var isOff: Bool { outage.withLock { $0 != nil } }
 
     /// Throws why the tier is off, if it is.
     func requireOn() throws(DiskCacheError) {
-        if let outage { throw outage }
+        if let outage = outage.withLock({ $0 }) { throw outage }
     }
-
-    /// Turns the tier off, because it has no writable folder.
-    func switchOff(because error: DiskCacheError) {
-        reason.withLock { $0 = error }
-        isSwitchedOff.store(true, ordering: .releasing)
-    }
-
-    /// Turns the tier on again.
-    func switchOn() { isSwitchedOff.store(false, ordering: .releasing) }
-
-    // MARK: - Failures
 
     /// Counts changes that failed, and reports what that means for the tier.
     func failed(with error: DiskCacheError, changes: Int = 1) {

@@ -40,7 +40,7 @@ extension DiskWriter {
         storage.index.outdated.markComplete()
         storage.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
-        storage.switchOn()
+        storage.outage.withLock { $0 = nil }
         storage.onEvent(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }
@@ -75,7 +75,7 @@ extension DiskWriter {
     /// Stores nothing and finds nothing from now on, in a folder that is another daemon's.
     private func switchOff(because error: DiskCacheError) {
         guard !storage.isOff else { return }
-        storage.switchOff(because: error)
+        storage.outage.withLock { $0 = error }
         storage.index.close()
         forgetEntries(scanning: [])
         storage.entries.markComplete()
