@@ -145,11 +145,11 @@ extension DiskCache {
         guard (other?.entries ?? storage.entries).mayContain(id) else { return nil }
         let folder = other?.folder ?? storage.folder
         guard let file = try folder.open(id, fromMemory: mode.fromMemory, countedBy: storage.bodies) else {
-            forgetMissing(id, in: other)
+            forget(id, nil, in: other)
             return nil
         }
         guard let (entry, body, identity) = try read(file, keyText, mode), entry.id == id else {
-            try forgetDamaged(id, file, in: other)
+            forget(id, try file.identity(), in: other)
             return nil
         }
         // Two texts with one key: the file is sound, and another text's.
@@ -196,7 +196,10 @@ extension DiskCache {
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
     ) throws(DiskCacheError) -> Bool {
         if storage.verified.contains(file.identity) {
-            if fromMemory { try file.expectInMemory(entry) }
+            // If its end is in memory, so, most likely, is all of it.
+            if fromMemory, entry.bodyLength > 0 {
+                _ = try file.file.read(1, at: entry.fileLength - 1, fromMemory: true)
+            }
             return true
         }
         let limit = Int64(storage.configuration.limits.maxVerifyNow.bytes)
@@ -237,23 +240,14 @@ extension DiskCache {
         return false
     }
 
-    private func forgetDamaged(
-        _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
-    ) throws(DiskCacheError) {
+    /// - Parameter identity: that of the damaged file; nil if it is missing.
+    private func forget(_ id: EntryID, _ identity: VerifiedFiles.Identity?, in other: ReadOnlyFolder?) {
         if let other {
-            storage.counters.update { $0.corrupt += 1 }
+            if identity != nil { storage.counters.update { $0.corrupt += 1 } }
             other.entries.remove(id)
-        } else {
-            discard(id, try file.identity())
-        }
-    }
-
-    private func forgetMissing(_ id: EntryID, in other: ReadOnlyFolder?) {
-        if let other {
-            other.entries.remove(id)
-        } else if storage.entries.hasSeen(id) {
-            // An entry that is not known yet need not be removed.
-            discard(id, nil)
+        } else if identity != nil || storage.entries.hasSeen(id) {
+            // A missing entry that is not known yet need not be removed.
+            discard(id, identity)
         }
     }
 

@@ -56,10 +56,4 @@ struct EntryFile {
         }
         return checksum
     }
-
-    /// Throws `wouldBlock` unless the end of the body is in memory, and so, most likely, all of it.
-    func expectInMemory(_ entry: DiskEntry) throws(DiskCacheError) {
-        guard entry.bodyLength > 0 else { return }
-        _ = try file.read(1, at: entry.fileLength - 1, fromMemory: true)
-    }
 }
