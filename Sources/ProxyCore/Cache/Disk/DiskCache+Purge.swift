@@ -108,13 +108,7 @@ extension DiskCache {
         await flush()
         guard !storage.isOff else { return storage.tags.links(of: tag) }
         return try await onIOThread { () throws(DiskCacheError) in
-            let limit = self.storage.configuration.limits.batchSize
-            var links: [TagLink] = []
-            while true {
-                let some = try self.storage.index.links(ofTag: tag, after: links.last, limit: limit)
-                links += some
-                guard some.count == limit else { return links }
-            }
+            try self.storage.index.links(ofTag: tag)
         }
     }
 

@@ -98,16 +98,9 @@ extension DiskIndex {
 
     // MARK: - Tags
 
-    /// Results that carry a tag, by key.
-    ///
-    /// - Parameter last: the one after which to begin; nil for the first.
-    func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
-    {
-        let low = last.map { SQLiteValue.low($0.result) } ?? .least
-        let high = last.map { SQLiteValue.high($0.result) } ?? .least
-        return try links(
-            "WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?) ORDER BY low, high LIMIT ?",
-            [.text(tag), low, high, .integer(limit)])
+    /// Results that carry a tag, all or at most `limit`.
+    func links(ofTag tag: String, limit: Int = .max) throws(DiskCacheError) -> [TagLink] {
+        try links("WHERE name = ? LIMIT ?", [.text(tag), .integer(limit)])
     }
 
     /// The links seen longest ago, beyond `most`, at most `limit`.

@@ -243,8 +243,6 @@ extension SQLiteValue {
     static func low(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.low)) }
     /// The kind of an entry.
     static func kind(_ id: EntryID) -> Self { .integer(Int64(id.kind.rawValue)) }
-    /// Not above any half of a key.
-    static var least: Self { .integer(Int64.min) }
 }
 
 extension SQLiteRow {
