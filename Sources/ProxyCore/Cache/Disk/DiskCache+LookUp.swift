@@ -3,6 +3,7 @@
 package import Bodies
 package import Freshness
 package import Primitives
+import Synchronization
 
 /// An entry that was found on disk, its body checked.
 package struct DiskHit: Sendable {
@@ -118,7 +119,7 @@ extension DiskCache {
             if isStore {
                 failed(with: error)
             } else if error != .overloaded {
-                storage.counters.update { $0.readErrors += 1 }
+                storage.counters.withLock { $0.readErrors += 1 }
             }
             throw error
         }
@@ -131,10 +132,10 @@ extension DiskCache {
     }
 
     /// Hot path: counts a hit that an open file answered.
-    package func countHit(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: true) }
+    package func countHit(_ kind: EntryKind) { storage.counters.withLock { $0.lookedUp(kind, isHit: true) } }
 
     /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: false) }
+    package func countMiss(_ kind: EntryKind) { storage.counters.withLock { $0.lookedUp(kind, isHit: false) } }
 
     // MARK: - On any thread
 
@@ -243,7 +244,7 @@ extension DiskCache {
     /// - Parameter identity: that of the damaged file; nil if it is missing.
     private func forget(_ id: EntryID, _ identity: VerifiedFiles.Identity?, in other: ReadOnlyFolder?) {
         if let other {
-            if identity != nil { storage.counters.update { $0.corrupt += 1 } }
+            if identity != nil { storage.counters.withLock { $0.corrupt += 1 } }
             other.entries.remove(id)
         } else if identity != nil || storage.entries.hasSeen(id) {
             // A missing entry that is not known yet need not be removed.

@@ -35,7 +35,7 @@ extension DiskCache {
             if !storage.isOff { writer.flush(&batch) }
             if !keepingTags { storage.tags.removeAll() }
             guard !storage.isOff else { return 0 }
-            let count = max(0, storage.counters.tally.entries)
+            let count = max(0, storage.counters.withLock(\.tally).entries)
             // What is removed for the folder that everything is moved into is to be removed anyway.
             writer.hasTrash = true
             try storage.withSpace { () throws(DiskCacheError) in try storage.folder.discardEverything() }
@@ -44,7 +44,7 @@ extension DiskCache {
             batch.isPurge = true
             try writer.writeIndex(&batch)
             writer.countsFromNothing()
-            storage.counters.evicted(count, because: .purged)
+            storage.counters.withLock { $0.evicted(count, because: .purged) }
             return count
         }
     }

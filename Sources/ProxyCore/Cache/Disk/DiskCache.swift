@@ -114,7 +114,7 @@ package final class DiskCache: Sendable {
 
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
-        var all = storage.counters.all
+        var all = storage.counters.withLock { $0 }
         all.overheadBytes = storage.overheadBytes
         all.maxBytes = Int(storage.bounds.maxBytes)
         all.isOn = !storage.isOff

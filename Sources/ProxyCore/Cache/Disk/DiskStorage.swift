@@ -17,7 +17,7 @@ final class DiskStorage: Sendable {
     let lock: FolderLock
     let index: DiskIndex
     let entries = EntrySet()
-    let counters = DiskCounters()
+    let counters = Mutex(DiskCache.Statistics())
     /// Whether stores succeed.
     let health = Mutex(DiskHealth())
     /// Called with events for the operator.
@@ -136,7 +136,7 @@ final class DiskStorage: Sendable {
 
     /// Counts changes that failed, and reports what that means for the tier.
     func failed(with error: DiskCacheError, changes: Int = 1) {
-        if error != .purged, error != .tooLarge { counters.update { $0.writeErrors += changes } }
+        if error != .purged, error != .tooLarge { counters.withLock { $0.writeErrors += changes } }
         report { $0.failed(with: error, at: $1) }
     }
 

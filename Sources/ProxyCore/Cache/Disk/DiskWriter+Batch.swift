@@ -91,7 +91,7 @@ extension DiskWriter {
         storage.entries.remove(id)
         if reason == .purged { batch.isPurge = true }
         batch.changes.append { try $0.delete(id) }
-        if existed || reason == .missing { storage.counters.evicted(1, because: reason) }
+        if existed || reason == .missing { storage.counters.withLock { $0.evicted(1, because: reason) } }
         return existed
     }
 
@@ -145,6 +145,6 @@ extension DiskWriter {
             ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
             }
             : try index.apply(changes, durable: durable)
-        storage.counters.add(change)
+        storage.counters.withLock { $0.add(change) }
     }
 }

@@ -22,7 +22,7 @@ extension DiskWriter {
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        storage.counters.tally.bytes > storage.entryBytes(of: storage.bounds.maxBytes)
+        storage.counters.withLock(\.tally).bytes > storage.entryBytes(of: storage.bounds.maxBytes)
     }
 
     /// Runs one small step of the work between batches; false if there is none.
@@ -83,14 +83,14 @@ extension DiskWriter {
 
     /// Removes the source records saved longest ago, when there are too many or the index is too large.
     private func removeExcessRecords() throws(DiskCacheError) -> Bool {
-        let records = storage.counters.tally.records
+        let records = storage.counters.withLock(\.tally).records
         let excess = records - storage.configuration.limits.maxSourceRecords
         guard records > 0, loading == .done else { return false }
         let isIndexTooLarge = try storage.index.usedBytes() > storage.bounds.maxIndexBytes
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
         let removed = try storage.index.deleteOldestRecords(limit: limit)
-        storage.counters.update { $0.tally.records -= removed }
+        storage.counters.withLock { $0.tally.records -= removed }
         return removed > 0
     }
 
@@ -124,7 +124,7 @@ extension DiskWriter {
 
     /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false if that is so.
     private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
-        var excess = storage.counters.tally.bytes - target
+        var excess = storage.counters.withLock(\.tally).bytes - target
         var victims: [IndexEntry] = []
         for entry in try storage.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
@@ -144,7 +144,7 @@ extension DiskWriter {
             do throws(DiskCacheError) {
                 try storage.folder.unlink(entry.id)
             } catch  where error.isOfOneFile {
-                storage.counters.update { $0.writeErrors += 1 }
+                storage.counters.withLock { $0.writeErrors += 1 }
                 givenUp = error
             }
             storage.entries.remove(entry.id)
@@ -156,7 +156,7 @@ extension DiskWriter {
             storage.report { $0.failed(with: givenUp, at: $1) }
             try storage.index.abandonFiles()
         }
-        storage.counters.evicted(victims.count, because: reason)
+        storage.counters.withLock { $0.evicted(victims.count, because: reason) }
         return !victims.isEmpty
     }
 
@@ -165,10 +165,10 @@ extension DiskWriter {
     /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
     /// entries.
     private func evictForSpace() throws(DiskCacheError) {
-        let before = storage.counters.tally.bytes
+        let before = storage.counters.withLock(\.tally).bytes
         let target = Int64(Double(before) * storage.bounds.lowWater)
         defer {
-            let freed = before - storage.counters.tally.bytes
+            let freed = before - storage.counters.withLock(\.tally).bytes
             storage.health.withLock { $0.freedSpace(freed, at: storage.clock()) }
         }
         while try stepTrash() {}

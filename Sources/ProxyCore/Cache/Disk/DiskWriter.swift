@@ -71,7 +71,7 @@ final class DiskWriter: @unchecked Sendable {
                 storage.measure()
             }
             queue.async { [self, tally] in
-                if !hasRemovedAll { storage.counters.add(tally) }
+                if !hasRemovedAll { storage.counters.withLock { $0.add(tally) } }
                 loading = .done
                 if scan.isComplete { storage.entries.markComplete() }
                 wake()
@@ -79,7 +79,7 @@ final class DiskWriter: @unchecked Sendable {
         } catch {
             // The set stays incomplete then: every look-up queries the file system, until there is another
             // index.
-            storage.counters.update { $0.readErrors += 1 }
+            storage.counters.withLock { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
                 if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
@@ -91,7 +91,7 @@ final class DiskWriter: @unchecked Sendable {
     /// Counts anew, since there is nothing left.
     func countsFromNothing() {
         hasRemovedAll = true
-        storage.counters.update { $0.tally = DiskTally() }
+        storage.counters.withLock { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
@@ -117,7 +117,7 @@ final class DiskWriter: @unchecked Sendable {
         do throws(DiskCacheError) {
             try submit(WriteJob(work))
         } catch {
-            storage.counters.update { $0.writeErrors += 1 }
+            storage.counters.withLock { $0.writeErrors += 1 }
         }
     }
 
