@@ -202,31 +202,12 @@ final class DiskStorage: Sendable {
         }
         var known = checksum
         if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
-        let entry = header(description, record, byteCount: byteCount, checksum: known ?? 0)
+        let entry = DiskEntry(
+            description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
+            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return indexEntry(entry)
-    }
-
-    /// Writes a body that is in memory into a new file, header and all in one call.
-    func write(
-        _ pending: PendingWrite, _ record: SourceRecord?, durable: Bool
-    ) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor) {
-        let description = pending.description
-        let staged = try stage(kind: description.kind, keyText: description.keyText)
-        let entry = header(
-            description, record, byteCount: pending.body.count, checksum: pending.checksum)
-        try staged.file.write(entry.encoded() + pending.body, at: 0)
-        if durable { try staged.file.sync() }
-        return (indexEntry(entry), staged.file)
-    }
-
-    private func header(
-        _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int, checksum: UInt32
-    ) -> DiskEntry {
-        DiskEntry(
-            description: description, bodyLength: Int64(byteCount), bodyChecksum: checksum,
-            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
     }
 
     private func indexEntry(_ entry: DiskEntry) -> IndexEntry {

@@ -63,8 +63,12 @@ extension DiskWriter {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
-        let (entry, file) = try storage.write(write, record, durable: durable)
-        try name(file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
+        let staged = try storage.stage(kind: write.description.kind, keyText: write.description.keyText)
+        try staged.file.write(write.body, at: staged.bodyOffset)
+        let entry = try storage.finish(
+            staged, write.description, record, byteCount: write.body.count, checksum: write.checksum,
+            durable: durable)
+        try name(staged.file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
     }
 
     /// Saves a source's record.
