@@ -59,18 +59,18 @@ extension DiskCache {
         guard description.kind == staged.kind, description.keyText == staged.keyText else {
             throw .invalid("the description is not of what was staged")
         }
+        guard fits(byteCount) else { throw .tooLarge }
         let saved = savesRecord ? record : nil
-        try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
-                try self.storage.finish(
-                    staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
-                    durable: durable)
-            }
-            try await writer.perform { (writer, batch) throws(DiskCacheError) in
-                guard token?.isValid ?? true else { throw .purged }
-                try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
-            }
+        let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
+            try self.storage.finish(
+                staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
+                durable: durable)
         }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            guard token?.isValid ?? true else { throw .purged }
+            try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
+        }
+        if let saved, !storage.records.save(saved, token) { throw .purged }
     }
 
     /// Stores a body that is in memory: stages, writes and commits it.
@@ -85,24 +85,14 @@ extension DiskCache {
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
         token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
+        guard fits(body.count) else { throw .tooLarge }
         let write = PendingWrite(
             description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record, token: token
         )
-        try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
-            try await writer.perform { (writer, batch) throws(DiskCacheError) in
-                try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
-            }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
         }
-    }
-
-    /// Refuses a body that is too long, runs `store`, and then keeps in memory the record that it has saved with the body.
-    private func storing(
-        _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
-        _ store: () async throws(DiskCacheError) -> Void
-    ) async throws(DiskCacheError) {
-        guard fits(byteCount) else { throw .tooLarge }
-        try await store()
-        if let saved, !storage.records.save(saved, token) { throw .purged }
+        if savesRecord, let record, !storage.records.save(record, token) { throw .purged }
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment

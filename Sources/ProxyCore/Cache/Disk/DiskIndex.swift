@@ -77,9 +77,6 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Whether it can be used.
-    var isOpen: Bool { writer.isOpen }
-
     private func connectAll(blockSize: Int64) throws(DiskCacheError) {
         writer.open(try connect(canWrite: true))
         let isNew = try writer.change { db in

@@ -7,7 +7,7 @@ import Synchronization
 extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
-        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName), storage.index.isOpen
+        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName), storage.index.writer.isOpen
         else {
             return storage.health.withLock { $0.mustReopen = true }
         }
@@ -63,22 +63,17 @@ extension DiskWriter {
             try storage.folder.become(folder)
             try storage.lock.become(lock)
             return true
-        } catch .locked(let path) {
-            switchOff(because: .locked(path))
+        } catch .locked(let path) where !storage.isOff {
+            // The folder is another daemon's: nothing is stored and nothing found from now on.
+            storage.outage.withLock { $0 = .locked(path) }
+            storage.index.close()
+            forgetEntries(scanning: [])
+            storage.entries.markComplete()
+            storage.failed(with: .locked(path))
             return false
         } catch  where storage.isOff {
             // It was reported when the tier was switched off.
             return false
         }
-    }
-
-    /// Stores nothing and finds nothing from now on, in a folder that is another daemon's.
-    private func switchOff(because error: DiskCacheError) {
-        guard !storage.isOff else { return }
-        storage.outage.withLock { $0 = error }
-        storage.index.close()
-        forgetEntries(scanning: [])
-        storage.entries.markComplete()
-        storage.failed(with: error)
     }
 }
