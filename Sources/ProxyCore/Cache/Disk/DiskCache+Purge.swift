@@ -126,42 +126,32 @@ extension DiskCache {
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
         }
-        let recorded = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
-            let rows = try self.storage.index.sources(after: row, limit: Self.rowsAtOnce)
-            return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
-        }
-        let others = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
-            try self.entriesWithoutRecord(after: row)
-        }
-        return recorded + others
-    }
-
-    /// - Parameter read: returns some sources with their keys' texts, and the last row that it has read; nil at the end.
-    private func removeSources(
-        whereKeyText isRemoved: (String) -> Bool,
-        _ read:
-            @escaping @Sendable (_ after: Int64) throws(DiskCacheError) -> (
-                row: Int64?, sources: [(text: String, key: CacheKey)]
-            )
-    ) async throws(DiskCacheError) -> Int {
-        var (count, row) = (0, Int64(0))
-        while true {
-            let after = row
-            let found = try await onIOThread { () throws(DiskCacheError) in try read(after) }
-            guard let last = found.row else { return count }
-            row = last
-            for source in found.sources where isRemoved(source.text) {
-                count += try await removeAll(ofSource: source.key)
+        var count = 0
+        for findSome in [recordedSources, sourcesWithoutRecord] {
+            var next: Int64? = 0
+            while let row = next {
+                let found = try await onIOThread { () throws(DiskCacheError) in try findSome(row) }
+                next = found.last
+                for source in found.sources where isRemoved(source.text) {
+                    count += try await removeAll(ofSource: source.key)
+                }
             }
         }
+        return count
     }
 
-    private func entriesWithoutRecord(
-        after row: Int64
-    ) throws(DiskCacheError) -> (row: Int64?, sources: [(text: String, key: CacheKey)]) {
+    /// Some sources with their keys' texts, and the last row that was read; nil at the end.
+    private typealias SomeSources = (last: Int64?, sources: [(text: String, key: CacheKey)])
+
+    @Sendable private func recordedSources(after row: Int64) throws(DiskCacheError) -> SomeSources {
+        let rows = try storage.index.sources(after: row, limit: Self.rowsAtOnce)
+        return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
+    }
+
+    @Sendable private func sourcesWithoutRecord(after row: Int64) throws(DiskCacheError) -> SomeSources {
         let rows = try storage.index.entries(after: row, limit: Self.rowsAtOnce)
         var sources: [(text: String, key: CacheKey)] = []
-        for entry in rows where try !storage.index.hasRecord(for: entry.sourceKey) {
+        for entry in rows where try storage.index.record(for: entry.sourceKey) == nil {
             guard let file = try storage.folder.open(entry.id, fromMemory: false),
                 let header = try EntryFile(file).header()
             else { continue }

@@ -181,10 +181,12 @@ struct DiskEntry: Equatable {
 
     /// The source's record, if the file has one of this generation; partial, and that of a result lacks the source's text.
     func record(of generation: UInt32) -> SourceRecord? {
-        guard generation != 0, StoredRecord.generation(of: recordBytes) == generation else { return nil }
         let text = description.kind == .original ? description.keyText : ""
-        var record = StoredRecord(recordBytes, key: description.sourceKey, keyText: text)?.record
-        record?.isPartial = true
+        guard let stored = StoredRecord(recordBytes, key: description.sourceKey, keyText: text),
+            stored.generation == generation
+        else { return nil }
+        var record = stored.record
+        record.isPartial = true
         return record
     }
 }

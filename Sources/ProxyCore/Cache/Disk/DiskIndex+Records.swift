@@ -38,12 +38,6 @@ extension DiskIndex {
         }
     }
 
-    /// Whether a source is on record.
-    func hasRecord(for key: CacheKey) throws(DiskCacheError) -> Bool {
-        let sql = "SELECT 1 FROM source WHERE low = ? AND high = ?"
-        return try reader.use { try $0.integer(sql, [.low(key), .high(key)]) } != nil
-    }
-
     /// Removes the records that were saved longest ago, at most `limit`; returns how many those were.
     ///
     /// If one of them outdates files, the next process could no longer know that: so a generation begins in
