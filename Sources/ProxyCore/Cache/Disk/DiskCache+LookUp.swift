@@ -135,7 +135,9 @@ extension DiskCache {
     package func countHit(_ kind: EntryKind) { storage.counters.withLock { $0.lookedUp(kind, isHit: true) } }
 
     /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { storage.counters.withLock { $0.lookedUp(kind, isHit: false) } }
+    package func countMiss(_ kind: EntryKind) {
+        storage.counters.withLock { $0.lookedUp(kind, isHit: false) }
+    }
 
     // MARK: - On any thread
 

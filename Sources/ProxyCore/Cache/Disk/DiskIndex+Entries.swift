@@ -46,7 +46,7 @@ extension DiskIndex {
     /// Reads every entry as of the moment of `open`, and returns how many records there were.
     func load(each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
         // Pages that were read once are not needed again.
-        defer { loader.close() }
+        defer { loader.withLock { $0 = nil } }
         return try loader.use { db in
             try loadOutdated(db)
             try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in

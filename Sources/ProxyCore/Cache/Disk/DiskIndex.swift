@@ -32,11 +32,11 @@ final class DiskIndex: Sendable {
 
     private let state = Mutex(State())
     /// Used by the writer's thread alone.
-    let writer = IndexConnection()
+    let writer = Mutex<SQLiteConnection?>(nil)
     /// Reads a few rows at a time, for any thread.
-    let reader = IndexConnection()
+    let reader = Mutex<SQLiteConnection?>(nil)
     /// Reads all rows at the start.
-    let loader = IndexConnection()
+    let loader = Mutex<SQLiteConnection?>(nil)
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
@@ -78,7 +78,8 @@ final class DiskIndex: Sendable {
     }
 
     private func connectAll(blockSize: Int64) throws(DiskCacheError) {
-        writer.open(try connect(canWrite: true))
+        let first = try connect(canWrite: true)
+        writer.withLock { $0 = first }
         let isNew = try writer.change { db in
             let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0
             if isEmpty { try create(db) }
@@ -88,7 +89,9 @@ final class DiskIndex: Sendable {
             try indexByAge(db)
             return isEmpty
         }
-        for connection in [reader, loader] { connection.open(try connect(canWrite: false)) }
+        let (second, third) = (try connect(canWrite: false), try connect(canWrite: false))
+        reader.withLock { $0 = second }
+        loader.withLock { $0 = third }
         // Later changes are not seen.
         try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
         state.withLock { state in
@@ -100,7 +103,9 @@ final class DiskIndex: Sendable {
 
     /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
     func close() {
-        for connection in [loader, reader, writer] { connection.close() }
+        loader.withLock { $0 = nil }
+        reader.withLock { $0 = nil }
+        writer.withLock { $0 = nil }
     }
 
     /// Moves the index aside; one that was set aside earlier is replaced.

@@ -7,7 +7,8 @@ import Synchronization
 extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
-        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName), storage.index.writer.isOpen
+        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName),
+            storage.index.writer.withLock({ $0 != nil })
         else {
             return storage.health.withLock { $0.mustReopen = true }
         }
@@ -29,7 +30,7 @@ extension DiskWriter {
         try storage.withSpace { () throws(DiskCacheError) in
             try storage.index.open(blockSize: storage.folder.blockSize)
         }
-        storage.index.loader.close()
+        storage.index.loader.withLock { $0 = nil }
         // Memory still holds the results of the known tags.
         let links = storage.tags.all
         storage.tags.removeAll()

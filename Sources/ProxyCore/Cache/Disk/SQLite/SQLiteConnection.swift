@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSQLite
+import Synchronization
 
 /// A connection to a SQLite database.
 ///
 /// Used by one thread at a time. A statement with parameters is compiled once and kept: its text is a constant
 /// of the program.
-// Safe because `IndexConnection` lends it to one thread at a time.
+// Safe because a lock lends it to one thread at a time.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private var database: OpaquePointer?
     private var statements: [String: OpaquePointer] = unsafe [:]
@@ -148,5 +149,26 @@ import CSQLite
             if unsafe sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
         }
+    }
+}
+
+/// A connection that threads use one after the other; nil while the index is closed.
+extension Mutex where Value == SQLiteConnection? {
+    /// Calls `work` with the connection; each statement has a view of its own.
+    /// - Throws: `closed`, what `work` throws, and what SQLite reports.
+    func use<Result>(_ work: (SQLiteConnection) throws -> Result) throws(DiskCacheError) -> Result {
+        do {
+            return try withLock { connection in
+                guard let connection else { throw DiskCacheError.closed }
+                return try work(connection)
+            }
+        } catch {
+            throw error as? DiskCacheError ?? .index("\(error)")
+        }
+    }
+
+    /// The same in a transaction: all of `work` is done, or nothing.
+    func change<Result>(_ work: (SQLiteConnection) throws -> Result) throws(DiskCacheError) -> Result {
+        try use { database in try database.transaction { try work(database) } }
     }
 }
