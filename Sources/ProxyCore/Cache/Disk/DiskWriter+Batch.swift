@@ -103,7 +103,8 @@ extension DiskWriter {
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
     func flush(_ batch: inout WriteBatch) {
-        let (completions, named) = (batch.completions, batch.named)
+        let completions = batch.completions
+        var named = batch.named
         batch.completions = []
         do throws(DiskCacheError) {
             try writeIndex(&batch)
@@ -111,20 +112,13 @@ extension DiskWriter {
         } catch {
             storage.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
-            if case .brokenIndex = error {} else { unlink(named) }
-            for completion in completions { completion(error) }
-        }
-    }
-
-    private func unlink(_ entries: [EntryID]) {
-        for id in entries {
-            storage.entries.remove(id)
-            do {
-                _ = try storage.folder.unlink(id)
-            } catch {
+            if case .brokenIndex = error { named = [] }
+            for id in named {
+                storage.entries.remove(id)
                 // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                try? storage.index.abandonFiles()
+                if (try? storage.folder.unlink(id)) == nil { try? storage.index.abandonFiles() }
             }
+            for completion in completions { completion(error) }
         }
     }
 

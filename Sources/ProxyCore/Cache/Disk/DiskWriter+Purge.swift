@@ -28,14 +28,6 @@ extension DiskWriter {
         }
     }
 
-    /// Removes links for which there is no space, and purges their results, in memory too.
-    func purgeExcess(_ links: [TagLink]) throws(DiskCacheError) {
-        var batch = WriteBatch()
-        let unlinked = storage.observers.withLock(\.unlinked)
-        defer { unlinked(links, true) }
-        _ = try purge(links, found: { unlinked($0, false) }, &batch)
-    }
-
     /// Removes the results of links, and the links; `found` is called with them first. Their sources are marked stale.
     func purge(
         _ links: [TagLink], found: ([TagLink]) -> Void, _ batch: inout WriteBatch

@@ -33,7 +33,8 @@ extension DiskWriter {
             if storage.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
             if loading == .done, try stepScan() { return true }
-            return try stepTrash()
+            if hasTrash { hasTrash = try storage.folder.emptyTrash() }
+            return hasTrash
         } catch {
             // What fails now is tried again by the next sweep.
             storage.failed(with: error)
@@ -45,7 +46,11 @@ extension DiskWriter {
     /// Does what must not be lost before the tier closes.
     func finishHousekeeping() {
         accessed += storage.accesses.take()
-        while writeAccesses() {}
+        do throws(DiskCacheError) {
+            while try writeAccesses() {}
+        } catch {
+            storage.failed(with: error)
+        }
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
@@ -56,22 +61,23 @@ extension DiskWriter {
                 storage.configuration.limits.maxAccessTimes)
         }
         guard let step = sweep.first else { return false }
-        if try !step(self)() { sweep.removeFirst() }
+        do throws(DiskCacheError) {
+            if try !step(self)() { sweep.removeFirst() }
+        } catch {
+            // The next sweep tries it again; what follows must free space nevertheless.
+            storage.failed(with: error)
+            sweep.removeFirst()
+        }
         return true
     }
 
     // MARK: - Steps
 
     /// Writes a batch of the access times that were collected before the sweep: what was served stays.
-    private func writeAccesses() -> Bool {
+    private func writeAccesses() throws(DiskCacheError) -> Bool {
         let some = accessed.suffix(batchSize)
         accessed.removeLast(some.count)
-        do throws(DiskCacheError) {
-            try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
-        } catch {
-            // These entries are older than they were; the sweep must free space nevertheless.
-            storage.failed(with: error)
-        }
+        try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
         return !some.isEmpty
     }
 
@@ -96,18 +102,14 @@ extension DiskWriter {
 
     /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
     /// longer find those.
-    private func removeExcessLinks() -> Bool {
-        do {
-            let links = try storage.index.excessLinks(
-                beyond: storage.bounds.maxTagLinks, limit: evictionStep)
-            if !links.isEmpty { try purgeExcess(links) }
-            return !links.isEmpty
-        } catch {
-            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
-            // space.
-            storage.failed(with: error)
-            return false
-        }
+    private func removeExcessLinks() throws(DiskCacheError) -> Bool {
+        let links = try storage.index.excessLinks(beyond: storage.bounds.maxTagLinks, limit: evictionStep)
+        guard !links.isEmpty else { return false }
+        var batch = WriteBatch()
+        let unlinked = storage.observers.withLock(\.unlinked)
+        defer { unlinked(links, true) }
+        _ = try purge(links, found: { unlinked($0, false) }, &batch)
+        return true
     }
 
     private func measure() -> Bool {
@@ -171,12 +173,7 @@ extension DiskWriter {
             let freed = before - storage.counters.withLock(\.tally).bytes
             storage.health.withLock { $0.freedSpace(freed, at: storage.clock()) }
         }
-        while try stepTrash() {}
+        while try storage.folder.emptyTrash() {}
         while try evictOldest(downTo: target, atMost: batchSize) {}
-    }
-
-    private func stepTrash() throws(DiskCacheError) -> Bool {
-        if hasTrash { hasTrash = try storage.folder.emptyTrash() }
-        return hasTrash
     }
 }
