@@ -158,15 +158,9 @@ struct DiskEntry: Equatable {
 
     /// Of all bytes before the body, its own four as 0.
     private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
-        unsafe bytes.withUnsafeBytes { all in
-            var checksum = unsafe Checksum.crc32c(
-                UnsafeRawBufferPointer(rebasing: all[..<checksumPlace]), continuing: 0)
-            checksum = unsafe withUnsafeBytes(of: UInt32(0)) {
-                unsafe Checksum.crc32c($0, continuing: checksum)
-            }
-            return unsafe Checksum.crc32c(
-                UnsafeRawBufferPointer(rebasing: all[(checksumPlace + 4)...]), continuing: checksum)
-        }
+        let place = bytes.startIndex + checksumPlace
+        let before = Checksum.crc32c([0, 0, 0, 0], continuing: Checksum.crc32c(bytes[..<place]))
+        return Checksum.crc32c(bytes[(place + 4)...], continuing: before)
     }
 
     /// Creates the header of a body.

@@ -51,7 +51,7 @@ struct EntryFile {
         for place in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceLength) {
             let wanted = min(Int(range.upperBound - place), Self.pieceLength)
             let piece = try file.read(wanted, at: place, fromMemory: fromMemory)
-            checksum = unsafe piece.withUnsafeBytes { unsafe Checksum.crc32c($0, continuing: checksum) }
+            checksum = Checksum.crc32c(piece, continuing: checksum)
             guard piece.count == wanted else { break }
         }
         return checksum
