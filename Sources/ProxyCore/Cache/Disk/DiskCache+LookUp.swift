@@ -161,7 +161,8 @@ extension DiskCache {
         hit.identity = identity
         hit.isReadOnly = other != nil
         if other == nil {
-            hit.record = record(of: entry.description, orElse: entry.record(of: storage.index.generation))
+            hit.record = record(
+                of: entry.description, orElse: entry.record(of: storage.index.state.generation))
         }
         return hit
     }

@@ -101,7 +101,7 @@ extension DiskCache {
     }
 
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
-    package var mayLackLinks: Bool { storage.isOff || storage.index.lacksLinks }
+    package var mayLackLinks: Bool { storage.isOff || storage.index.state.lacksLinks }
 
     /// All links of a tag, which stay.
     package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {

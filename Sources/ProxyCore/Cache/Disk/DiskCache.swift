@@ -109,7 +109,7 @@ package final class DiskCache: Sendable {
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
         storage.failed(with: error)
-        if storage.health.withLock(\.needsWriter) { writer.wake() }
+        if storage.health.withLock({ $0.needsSpace || $0.mustReopen }) { writer.wake() }
     }
 
     /// The tier's contents and counters; takes some short locks.

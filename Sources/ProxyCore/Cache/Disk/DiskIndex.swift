@@ -19,18 +19,23 @@ final class DiskIndex: Sendable {
     /// The suffixes of SQLite's files, the database first.
     private static let suffixes = ["", "-wal", "-shm"]
 
-    /// The database, and what is known of it.
-    private struct State {
+    /// What is known of the database.
+    struct State {
         /// The file system's block size: entries are counted in blocks.
         var blockSize: Int64 = 4_096
+        /// Whether `open` has created the database.
         var isNew = false
+        /// The generation that files and records are written in; 0 before `open`.
         var generation: UInt32 = 0
+        /// The first generation whose records count.
         var trustedSince: UInt32 = 0
+        /// Whether it knows every file of the folder.
         var knowsAllFiles = false
+        /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
         var lacksLinks = false
     }
 
-    private let state = Mutex(State())
+    private let currentState = Mutex(State())
     /// Used by the writer's thread alone.
     let writer = Mutex<SQLiteConnection?>(nil)
     /// Reads a few rows at a time, for any thread.
@@ -44,16 +49,8 @@ final class DiskIndex: Sendable {
     /// Sources with a later record than the one in their entries' files.
     let outdated = OutdatedSources()
 
-    /// Hot path: the generation that files and records are written in; 0 before `open`.
-    var generation: UInt32 { state.withLock(\.generation) }
-    /// The first generation whose records count.
-    var trustedSince: UInt32 { state.withLock(\.trustedSince) }
-    /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
-    var lacksLinks: Bool { state.withLock(\.lacksLinks) }
-    /// Whether it knows every file of the folder.
-    var knowsAllFiles: Bool { state.withLock(\.knowsAllFiles) }
-    /// Whether `open` has created a database.
-    var isNew: Bool { state.withLock(\.isNew) }
+    /// Hot path: what is known of the database.
+    var state: State { currentState.withLock { $0 } }
 
     /// Creates an index without a database, until `open`.
     init(path: String, configuration: DiskCacheConfiguration) {
@@ -69,15 +66,8 @@ final class DiskIndex: Sendable {
     /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
         close()
-        do throws(DiskCacheError) {
-            try connectAll(blockSize: blockSize)
-        } catch {
-            close()
-            throw error
-        }
-    }
-
-    private func connectAll(blockSize: Int64) throws(DiskCacheError) {
+        var isUsable = false
+        defer { if !isUsable { close() } }
         let first = try connect(canWrite: true)
         writer.withLock { $0 = first }
         let isNew = try writer.change { db in
@@ -94,11 +84,12 @@ final class DiskIndex: Sendable {
         loader.withLock { $0 = third }
         // Later changes are not seen.
         try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
-        state.withLock { state in
+        currentState.withLock { state in
             state.blockSize = blockSize
             if isNew { state.isNew = true }
         }
         try readState()
+        isUsable = true
     }
 
     /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
@@ -224,7 +215,7 @@ final class DiskIndex: Sendable {
         guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
             let trusted = UInt32(exactly: row[1]), trusted <= generation
         else { throw SQLiteRow.altered }
-        state.withLock { state in
+        currentState.withLock { state in
             (state.generation, state.trustedSince) = (generation, trusted)
             (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
         }
@@ -232,7 +223,7 @@ final class DiskIndex: Sendable {
 
     /// How many bytes of the disk a file of this length takes.
     func allocated(_ length: Int64) -> Int64 {
-        let block = state.withLock(\.blockSize)
+        let block = state.blockSize
         return (min(max(length, 0), StoredRecord.plausible.upperBound) + block - 1) / block * block
     }
 

@@ -73,7 +73,7 @@ final class DiskStorage: Sendable {
             return
         }
         try withSpace { () throws(DiskCacheError) in try open() }
-        if index.isNew, folder.hasEntries { onEvent(.indexReplaced) }
+        if index.state.isNew, folder.hasEntries { onEvent(.indexReplaced) }
     }
 
     /// Opens the index, and a new one in place of one that cannot be used.
@@ -100,11 +100,11 @@ final class DiskStorage: Sendable {
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
-        if index.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
+        if index.state.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.trustNothingEarlier() }
         // A process that ends before it has scanned all leaves the rest to the next start.
-        if lock.wasLeft, index.knowsAllFiles { try index.setKnowsAllFiles(false) }
+        if lock.wasLeft, index.state.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
     }
 
@@ -204,7 +204,7 @@ final class DiskStorage: Sendable {
         if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
         let entry = DiskEntry(
             description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
-            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
+            record: record.flatMap { StoredRecord(inFile: $0, generation: index.state.generation) })
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return indexEntry(entry)

@@ -22,8 +22,9 @@ extension DiskWriter {
     /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
     /// the folder.
     func reopen() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, storage.health.withLock({ $0.takeReopening() }) else { return false }
+        guard loading != .underway, storage.health.withLock(\.mustReopen) else { return false }
         // A failure is detected again by the next check or the next store.
+        storage.health.withLock { $0.mustReopen = false }
         let isElsewhere = storage.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
         try storage.index.setAside(in: storage.folder)

@@ -48,7 +48,7 @@ final class DiskWriter: @unchecked Sendable {
         self.pause = pause
         let limits = storage.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        needsScan = !storage.isOff && !storage.index.knowsAllFiles
+        needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
