@@ -131,6 +131,13 @@ extension DiskIndex {
 }
 
 extension IndexEntry {
+    /// The row of a file.
+    init(_ entry: DiskEntry, accessedAt: Int64) {
+        self.init(
+            id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
+            storedAt: entry.description.storedAt, accessedAt: accessedAt)
+    }
+
     /// The columns that `init` reads, in its order.
     static let columns = "high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt, id"
 

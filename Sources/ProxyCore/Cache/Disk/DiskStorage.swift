@@ -162,17 +162,6 @@ final class DiskStorage: Sendable {
 
     // MARK: - Files
 
-    /// The index's row of an entry's file. Nil if the file is missing or invalid; an invalid file is removed.
-    func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
-        guard let file = try folder.open(id, fromMemory: false) else { return nil }
-        guard let entry = try EntryFile(file).header(), entry.id == id
-        else {
-            try folder.unlink(id)
-            return nil
-        }
-        return indexEntry(entry)
-    }
-
     /// Opens a file for the body of a future entry.
     func stage(
         kind: EntryKind, keyText: String, countedBy files: BodyFiles? = nil
@@ -207,12 +196,6 @@ final class DiskStorage: Sendable {
             record: record.flatMap { StoredRecord(inFile: $0, generation: index.state.generation) })
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
-        return indexEntry(entry)
-    }
-
-    private func indexEntry(_ entry: DiskEntry) -> IndexEntry {
-        IndexEntry(
-            id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
-            storedAt: entry.description.storedAt, accessedAt: clock())
+        return IndexEntry(entry, accessedAt: clock())
     }
 }

@@ -89,7 +89,12 @@ extension DiskWriter {
                 let id = EntryID(kind: shard.kind, key: key)
                 // The set may not have all entries yet, or another one of the same bits.
                 if try storage.index.contains(id) { continue }
-                if let entry = try storage.indexEntry(ofFile: id) { adopted.append(entry) }
+                guard let file = try storage.folder.open(id, fromMemory: false) else { continue }
+                if let entry = try EntryFile(file).header(), entry.id == id {
+                    adopted.append(IndexEntry(entry, accessedAt: storage.clock()))
+                } else {
+                    try storage.folder.unlink(id)
+                }
             } catch  where error.isOfOneFile {
                 failure = error
             }
