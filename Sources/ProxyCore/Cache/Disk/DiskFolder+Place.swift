@@ -60,26 +60,12 @@ extension DiskFolder {
         throw .invalid("\(name) is no file, and can't be made one")
     }
 
-    // MARK: - A folder that was replaced
-
-    /// Whether the folder's path still leads to the folder that is open.
-    var isInPlace: Bool { Self.leads(AT_FDCWD, path, 0, to: root) }
-
-    /// Whether a name in the folder still leads to a file that is open.
+    /// Whether the folder's path still leads to a file that is open, under this name.
     func holds(_ file: OwnedDescriptor, as name: String) -> Bool {
-        Self.leads(root.raw, name, AT_SYMLINK_NOFOLLOW, to: file)
-    }
-
-    private static func leads(
-        _ folder: CInt, _ name: String, _ flags: CInt, to file: OwnedDescriptor
-    ) -> Bool {
         var (there, here) = (stat(), stat())
-        guard unsafe fstatat(folder, name, &there, flags) == 0, unsafe fstat(file.raw, &here) == 0 else {
-            return false
-        }
+        guard unsafe fstatat(AT_FDCWD, "\(path)/\(name)", &there, AT_SYMLINK_NOFOLLOW) == 0,
+            unsafe fstat(file.raw, &here) == 0
+        else { return false }
         return there.st_ino == here.st_ino && there.st_dev == here.st_dev
     }
-
-    /// Replaces the open folder by another one.
-    func become(_ other: DiskFolder) throws(DiskCacheError) { try root.become(other.root) }
 }

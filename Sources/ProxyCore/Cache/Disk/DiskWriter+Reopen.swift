@@ -14,7 +14,8 @@ extension DiskWriter {
         }
     }
 
-    private var isInPlace: Bool { storage.folder.isInPlace && storage.lock.isInPlace(in: storage.folder) }
+    /// Whether the path leads to the lock that is held, and so to the folder that is open.
+    private var isInPlace: Bool { storage.lock.isInPlace(in: storage.folder) }
 
     /// Starts anew in the folder as it is now, with a new index of the files that are there.
     ///
@@ -62,7 +63,7 @@ extension DiskWriter {
             let folder = try DiskFolder(path: storage.folder.path)
             let lock = try FolderLock(folder: folder, lockTimeout: .seconds(0))
             try lock.markInUse()
-            try storage.folder.become(folder)
+            try storage.folder.root.become(folder.root)
             try storage.lock.become(lock)
             return true
         } catch .locked(let path) where !storage.isOff {
