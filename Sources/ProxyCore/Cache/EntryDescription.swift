@@ -80,7 +80,8 @@ package struct EntryDescription: Sendable, Hashable {
     /// Creates a description from its members.
     package init(
         kind: EntryKind, key: CacheKey, keyText: String, sourceKey: CacheKey, sourceHash: ContentHash,
-        contentHash: ContentHash, format: ImageFormat, width: Int = 0, height: Int = 0, storedAt: Int64
+        contentHash: ContentHash, format: ImageFormat, width: Int = 0, height: Int = 0, storedAt: Int64,
+        stage: ResultStage = .final
     ) {
         self.kind = kind
         self.key = key
@@ -92,5 +93,6 @@ package struct EntryDescription: Sendable, Hashable {
         self.width = width
         self.height = height
         self.storedAt = storedAt
+        self.stage = stage
     }
 }

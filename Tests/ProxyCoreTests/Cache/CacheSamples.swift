@@ -98,9 +98,9 @@ extension DiskCache {
             writer.flush(&batch)
             (writer.sweep, writer.mustSweep) = ([], true)
             writer.scan.retry()
-            let before = writer.storage.counters.all.evictions.values.reduce(0, +)
+            let before = writer.storage.counters.withLock(\.evictions).values.reduce(0, +)
             while writer.doHousekeepingInPauses() {}
-            return writer.storage.counters.all.evictions.values.reduce(-before, +)
+            return writer.storage.counters.withLock(\.evictions).values.reduce(-before, +)
         }
     }
 }

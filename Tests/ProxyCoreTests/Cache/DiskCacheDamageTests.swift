@@ -287,7 +287,7 @@ struct DiskCacheDamageTests {
         #expect(await second.isLoaded())
 
         #expect(second.writer.needsScan)
-        #expect(second.storage.index.knowsAllFiles)
+        #expect(second.storage.index.state.knowsAllFiles)
         await second.close()
     }
 

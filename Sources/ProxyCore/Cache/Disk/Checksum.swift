@@ -5,15 +5,10 @@ import CLinux
 /// CRC32C, which detects bytes that changed on the disk.
 enum Checksum {
     /// The checksum of `bytes`, continuing from that of what came before them (0 to begin).
-    static func crc32c(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
-        unsafe linux_crc32c(checksum, bytes.baseAddress, bytes.count)
-    }
-
-    /// The checksum of `bytes`.
-    static func crc32c(_ bytes: some Collection<UInt8>) -> UInt32 {
+    static func crc32c(_ bytes: some Collection<UInt8>, continuing checksum: UInt32 = 0) -> UInt32 {
         let whole = bytes.withContiguousStorageIfAvailable { buffer in
-            unsafe crc32c(UnsafeRawBufferPointer(buffer))
+            unsafe linux_crc32c(checksum, buffer.baseAddress, buffer.count)
         }
-        return whole ?? crc32c(Array(bytes))
+        return whole ?? crc32c(Array(bytes), continuing: checksum)
     }
 }

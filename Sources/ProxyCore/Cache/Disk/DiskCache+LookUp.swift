@@ -3,6 +3,7 @@
 package import Bodies
 package import Freshness
 package import Primitives
+import Synchronization
 
 /// An entry that was found on disk, its body checked.
 package struct DiskHit: Sendable {
@@ -118,7 +119,7 @@ extension DiskCache {
             if isStore {
                 failed(with: error)
             } else if error != .overloaded {
-                storage.counters.update { $0.readErrors += 1 }
+                storage.counters.withLock { $0.readErrors += 1 }
             }
             throw error
         }
@@ -131,10 +132,12 @@ extension DiskCache {
     }
 
     /// Hot path: counts a hit that an open file answered.
-    package func countHit(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: true) }
+    package func countHit(_ kind: EntryKind) { storage.counters.withLock { $0.lookedUp(kind, isHit: true) } }
 
     /// Counts a look-up that was not worth trying.
-    package func countMiss(_ kind: EntryKind) { storage.counters.lookedUp(kind, isHit: false) }
+    package func countMiss(_ kind: EntryKind) {
+        storage.counters.withLock { $0.lookedUp(kind, isHit: false) }
+    }
 
     // MARK: - On any thread
 
@@ -145,11 +148,11 @@ extension DiskCache {
         guard (other?.entries ?? storage.entries).mayContain(id) else { return nil }
         let folder = other?.folder ?? storage.folder
         guard let file = try folder.open(id, fromMemory: mode.fromMemory, countedBy: storage.bodies) else {
-            forgetMissing(id, in: other)
+            forget(id, nil, in: other)
             return nil
         }
         guard let (entry, body, identity) = try read(file, keyText, mode), entry.id == id else {
-            try forgetDamaged(id, file, in: other)
+            forget(id, try file.identity(), in: other)
             return nil
         }
         // Two texts with one key: the file is sound, and another text's.
@@ -158,7 +161,8 @@ extension DiskCache {
         hit.identity = identity
         hit.isReadOnly = other != nil
         if other == nil {
-            hit.record = record(of: entry.description, orElse: entry.record(of: storage.index.generation))
+            hit.record = record(
+                of: entry.description, orElse: entry.record(of: storage.index.state.generation))
         }
         return hit
     }
@@ -196,7 +200,10 @@ extension DiskCache {
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
     ) throws(DiskCacheError) -> Bool {
         if storage.verified.contains(file.identity) {
-            if fromMemory { try file.expectInMemory(entry) }
+            // If its end is in memory, so, most likely, is all of it.
+            if fromMemory, entry.bodyLength > 0 {
+                _ = try file.file.read(1, at: entry.fileLength - 1, fromMemory: true)
+            }
             return true
         }
         let limit = Int64(storage.configuration.limits.maxVerifyNow.bytes)
@@ -237,29 +244,25 @@ extension DiskCache {
         return false
     }
 
-    private func forgetDamaged(
-        _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
-    ) throws(DiskCacheError) {
+    /// - Parameter identity: that of the damaged file; nil if it is missing.
+    private func forget(_ id: EntryID, _ identity: VerifiedFiles.Identity?, in other: ReadOnlyFolder?) {
         if let other {
-            storage.counters.update { $0.corrupt += 1 }
+            if identity != nil { storage.counters.withLock { $0.corrupt += 1 } }
             other.entries.remove(id)
-        } else {
-            discard(id, try file.identity())
+        } else if identity != nil || storage.entries.hasSeen(id) {
+            // A missing entry that is not known yet need not be removed.
+            discard(id, identity)
         }
     }
 
-    private func forgetMissing(_ id: EntryID, in other: ReadOnlyFolder?) {
-        if let other {
-            other.entries.remove(id)
-        } else if storage.entries.hasSeen(id) {
-            // An entry that is not known yet need not be removed.
-            discard(id, nil)
-        }
-    }
-
+    /// Removes an entry whose file is damaged, or missing (nil), if that is still so when the writer comes to it: a file that
+    /// has replaced it since is not damaged.
     func discard(_ id: EntryID, _ identity: VerifiedFiles.Identity?) {
-        writer.enqueue { (writer, batch) throws(DiskCacheError) in
-            try writer.discard(id, identity, &batch)
+        writer.enqueue { [storage] (writer, batch) throws(DiskCacheError) in
+            guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
+            // One that was never stored may have the bits of another one in the set.
+            if identity == nil, try !storage.index.contains(id) { return }
+            _ = try writer.remove(id, because: identity == nil ? .missing : .corrupt, &batch)
         }
     }
 }

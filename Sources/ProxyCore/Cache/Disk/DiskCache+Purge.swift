@@ -14,22 +14,13 @@ extension DiskCache {
         }
     }
 
-    /// Removes the originals, all results and the records of sources.
+    /// Removes a source's original, all its results and its record.
     /// - Returns: how many entries were removed.
     @discardableResult
-    package func removeAll(ofSources sources: [CacheKey]) async throws(DiskCacheError) -> Int {
-        guard !sources.isEmpty else { return 0 }
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            var count = 0
-            for source in sources { count += try writer.removeSource(source, &batch) }
-            return count
-        }
-    }
-
-    /// The same for one source.
-    @discardableResult
     package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
-        try await removeAll(ofSources: [source])
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.removeSource(source, &batch)
+        }
     }
 
     /// Removes everything, source records included.
@@ -37,8 +28,24 @@ extension DiskCache {
     /// - Returns: how many entries were removed.
     @discardableResult
     package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeAll(keepingTags: keepingTags, &batch)
+        try await writer.perform { [storage] (writer, batch) throws(DiskCacheError) in
+            storage.records.removeAll()
+            // As `DiskWriter.forgetRecords` says.
+            defer { storage.records.removeAll() }
+            if !storage.isOff { writer.flush(&batch) }
+            if !keepingTags { storage.tags.removeAll() }
+            guard !storage.isOff else { return 0 }
+            let count = max(0, storage.counters.withLock(\.tally).entries)
+            // What is removed for the folder that everything is moved into is to be removed anyway.
+            writer.hasTrash = true
+            try storage.withSpace { () throws(DiskCacheError) in try storage.folder.discardEverything() }
+            storage.entries.removeAll()
+            batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
+            batch.isPurge = true
+            try writer.writeIndex(&batch)
+            writer.countsFromNothing()
+            storage.counters.withLock { $0.evicted(count, because: .purged) }
+            return count
         }
     }
 
@@ -52,8 +59,21 @@ extension DiskCache {
     package func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
     ) async throws(DiskCacheError) -> Int {
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.removeTag(tag, found: found, &batch)
+        try await writer.perform { [storage] (writer, batch) throws(DiskCacheError) in
+            guard !storage.isOff else {
+                let links = storage.tags.links(of: tag)
+                storage.tags.remove(links)
+                found(links)
+                writer.forgetRecords(of: links.map(\.source))
+                return 0
+            }
+            writer.flush(&batch)
+            var count = 0
+            while true {
+                let links = try storage.index.links(ofTag: tag, limit: writer.batchSize)
+                guard !links.isEmpty else { return count }
+                count += try writer.purge(links, found: found, &batch)
+            }
         }
     }
 
@@ -68,26 +88,27 @@ extension DiskCache {
     package func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = storage.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.link(unknown, &batch)
+        try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
+            if let outage = storage.outage.withLock({ $0 }) {
+                // No index has them meanwhile: a result that its tag does not find must not be stored.
+                guard storage.tags.insert(unknown, mayForget: false) else { throw outage }
+                return
+            }
+            let now = storage.clock()
+            for link in unknown { batch.changes.append { try $0.link(link, at: now) } }
+            batch.links += unknown
         }
     }
 
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
-    package var mayLackLinks: Bool { storage.isOff || storage.index.lacksLinks }
+    package var mayLackLinks: Bool { storage.isOff || storage.index.state.lacksLinks }
 
     /// All links of a tag, which stay.
     package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
         await flush()
         guard !storage.isOff else { return storage.tags.links(of: tag) }
         return try await onIOThread { () throws(DiskCacheError) in
-            let limit = self.storage.configuration.limits.batchSize
-            var links: [TagLink] = []
-            while true {
-                let some = try self.storage.index.links(ofTag: tag, after: links.last, limit: limit)
-                links += some
-                guard some.count == limit else { return links }
-            }
+            try self.storage.index.links(ofTag: tag)
         }
     }
 
@@ -105,40 +126,32 @@ extension DiskCache {
         try await writer.perform { (writer, _) throws(DiskCacheError) in
             try writer.finishScan()
         }
-        let recorded = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
-            let rows = try self.storage.index.sources(after: row, limit: Self.rowsAtOnce)
-            return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
+        var count = 0
+        for findSome in [recordedSources, sourcesWithoutRecord] {
+            var next: Int64? = 0
+            while let row = next {
+                let found = try await onIOThread { () throws(DiskCacheError) in try findSome(row) }
+                next = found.last
+                for source in found.sources where isRemoved(source.text) {
+                    count += try await removeAll(ofSource: source.key)
+                }
+            }
         }
-        let others = try await removeSources(whereKeyText: isRemoved) { (row) throws(DiskCacheError) in
-            try self.entriesWithoutRecord(after: row)
-        }
-        return recorded + others
+        return count
     }
 
-    /// - Parameter read: returns some sources with their keys' texts, and the last row that it has read; nil at the end.
-    private func removeSources(
-        whereKeyText isRemoved: (String) -> Bool,
-        _ read:
-            @escaping @Sendable (_ after: Int64) throws(DiskCacheError) -> (
-                row: Int64?, sources: [(text: String, key: CacheKey)]
-            )
-    ) async throws(DiskCacheError) -> Int {
-        var (count, row) = (0, Int64(0))
-        while true {
-            let after = row
-            let found = try await onIOThread { () throws(DiskCacheError) in try read(after) }
-            guard let last = found.row else { return count }
-            row = last
-            count += try await removeAll(ofSources: found.sources.filter { isRemoved($0.text) }.map(\.key))
-        }
+    /// Some sources with their keys' texts, and the last row that was read; nil at the end.
+    private typealias SomeSources = (last: Int64?, sources: [(text: String, key: CacheKey)])
+
+    @Sendable private func recordedSources(after row: Int64) throws(DiskCacheError) -> SomeSources {
+        let rows = try storage.index.sources(after: row, limit: Self.rowsAtOnce)
+        return (rows.last?.row, rows.map { ($0.keyText, $0.key) })
     }
 
-    private func entriesWithoutRecord(
-        after row: Int64
-    ) throws(DiskCacheError) -> (row: Int64?, sources: [(text: String, key: CacheKey)]) {
+    @Sendable private func sourcesWithoutRecord(after row: Int64) throws(DiskCacheError) -> SomeSources {
         let rows = try storage.index.entries(after: row, limit: Self.rowsAtOnce)
         var sources: [(text: String, key: CacheKey)] = []
-        for entry in rows where try !storage.index.hasRecord(for: entry.sourceKey) {
+        for entry in rows where try storage.index.record(for: entry.sourceKey) == nil {
             guard let file = try storage.folder.open(entry.id, fromMemory: false),
                 let header = try EntryFile(file).header()
             else { continue }

@@ -59,18 +59,18 @@ extension DiskCache {
         guard description.kind == staged.kind, description.keyText == staged.keyText else {
             throw .invalid("the description is not of what was staged")
         }
+        guard fits(byteCount) else { throw .tooLarge }
         let saved = savesRecord ? record : nil
-        try await storing(byteCount, saved, token) { () async throws(DiskCacheError) in
-            let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
-                try self.storage.finish(
-                    staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
-                    durable: durable)
-            }
-            try await writer.perform { (writer, batch) throws(DiskCacheError) in
-                guard token?.isValid ?? true else { throw .purged }
-                try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
-            }
+        let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
+            try self.storage.finish(
+                staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
+                durable: durable)
         }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            guard token?.isValid ?? true else { throw .purged }
+            try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
+        }
+        if let saved, !storage.records.save(saved, token) { throw .purged }
     }
 
     /// Stores a body that is in memory: stages, writes and commits it.
@@ -85,24 +85,14 @@ extension DiskCache {
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
         token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
+        guard fits(body.count) else { throw .tooLarge }
         let write = PendingWrite(
             description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record, token: token
         )
-        try await storing(body.count, savesRecord ? record : nil, token) { () async throws(DiskCacheError) in
-            try await writer.perform { (writer, batch) throws(DiskCacheError) in
-                try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
-            }
+        try await writer.perform { (writer, batch) throws(DiskCacheError) in
+            try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
         }
-    }
-
-    /// Refuses a body that is too long, runs `store`, and then keeps in memory the record that it has saved with the body.
-    private func storing(
-        _ byteCount: Int, _ saved: SourceRecord?, _ token: PurgeToken?,
-        _ store: () async throws(DiskCacheError) -> Void
-    ) async throws(DiskCacheError) {
-        guard fits(byteCount) else { throw .tooLarge }
-        try await store()
-        if let saved, !storage.records.save(saved, token) { throw .purged }
+        if savesRecord, let record, !storage.records.save(record, token) { throw .purged }
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
@@ -130,10 +120,14 @@ extension DiskCache {
             guard case .failure(let error) = result, let self else { return }
             if error != .purged { saveSoon(record, token) }
         }
-        guard let refusal = writer.submit(job) else { return true }
-        buffer.remove(write)
-        failed(with: refusal)
-        return false
+        do throws(DiskCacheError) {
+            try writer.submit(job)
+            return true
+        } catch {
+            buffer.remove(write)
+            failed(with: error)
+            return false
+        }
     }
 
     /// Saves the record of a body that could not be stored.
@@ -183,8 +177,14 @@ extension DiskCache {
         let entry = IndexEntry(
             id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
             storedAt: hit.description.storedAt, accessedAt: storage.clock())
-        return try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.makeDurable(entry, identity, &batch)
+        return try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
+            try storage.requireOn()
+            // Another file, whose bytes may not be on the disk, may have replaced it.
+            guard try storage.folder.identity(of: entry.id) == identity else { return false }
+            try storage.folder.syncNames(of: entry.id)
+            batch.changes.append { try $0.put(entry) }
+            batch.isDurable = true
+            return true
         }
     }
 }

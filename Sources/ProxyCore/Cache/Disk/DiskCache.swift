@@ -81,7 +81,7 @@ package final class DiskCache: Sendable {
     /// next sweep.
     package func adopt(_ configuration: DiskCacheConfiguration) {
         storage.bounds = DiskBounds(configuration)
-        writer.sweepSoon()
+        writer.enqueue { (writer, _) in writer.mustSweep = true }
     }
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
@@ -109,12 +109,12 @@ package final class DiskCache: Sendable {
     /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
         storage.failed(with: error)
-        if storage.health.withLock(\.needsWriter) { writer.wake() }
+        if storage.health.withLock({ $0.needsSpace || $0.mustReopen }) { writer.wake() }
     }
 
     /// The tier's contents and counters; takes some short locks.
     package var statistics: Statistics {
-        var all = storage.counters.all
+        var all = storage.counters.withLock { $0 }
         all.overheadBytes = storage.overheadBytes
         all.maxBytes = Int(storage.bounds.maxBytes)
         all.isOn = !storage.isOff

@@ -41,6 +41,8 @@ struct DiskEntry: Equatable {
     /// Where the body begins, in bytes.
     let bodyOffset: Int64
 
+    /// The entry's identity in the tier.
+    var id: EntryID { EntryID(kind: description.kind, key: description.key) }
     /// The length of the whole file in bytes.
     var fileLength: Int64 { bodyOffset + bodyLength }
 
@@ -109,13 +111,37 @@ struct DiskEntry: Equatable {
 
     /// Parses the bytes before the body; nil unless their checksum is right.
     ///
-    /// - Parameter keyText: the expected text, if any; if the header has it, no string is created.
-    init?(header bytes: ArraySlice<UInt8>, expecting keyText: String? = nil) {
-        guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes, keyText) else { return nil }
-        let place = bytes.startIndex + Self.checksumPlace
-        var reader = LittleEndianReader(bytes[place...])
-        guard reader.integer(UInt32.self) == Self.checksum(of: bytes) else { return nil }
-        self = entry
+    /// - Parameters:
+    ///   - bytes: the bytes before the body.
+    ///   - expected: the expected text of the key, if any; if the header has it, no string is created.
+    init?(header bytes: ArraySlice<UInt8>, expecting expected: String? = nil) {
+        var reader = LittleEndianReader(bytes)
+        guard bytes.count >= Self.fixedLength, reader.integer(UInt64.self) == Self.magicNumber,
+            reader.integer(UInt16.self) == Self.version,
+            let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
+            let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
+            let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
+            let bodyLength = reader.integer(Int64.self),
+            (0...StoredRecord.plausible.upperBound).contains(bodyLength),
+            let key = reader.key(), let sourceKey = reader.key(),
+            let sourceHash = reader.contentHash(), let contentHash = reader.contentHash(),
+            let width = reader.integer(UInt32.self), width <= Self.maxSide,
+            let height = reader.integer(UInt32.self), height <= Self.maxSide,
+            let storedAt = reader.integer(Int64.self), StoredRecord.plausible.contains(storedAt),
+            let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
+            reader.integer(UInt32.self) == Self.checksum(of: bytes),
+            let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(
+                ResultStage.init(rawValue:)),
+            let recordBytes = reader.take(StoredRecord.spaceInFile),
+            let text = reader.take(Int(textLength)),
+            let keyText = expected?.isSpelled(text) == true ? expected : String(validOctets: text)
+        else { return nil }
+        description = EntryDescription(
+            kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
+            contentHash: contentHash, format: format, width: Int(width), height: Int(height),
+            storedAt: storedAt, stage: stage)
+        (self.bodyLength, self.bodyChecksum, self.recordBytes) = (bodyLength, bodyChecksum, recordBytes)
+        self.bodyOffset = Int64(bodyOffset)
     }
 
     /// Parses a whole file; nil unless the checksums of header and body are right.
@@ -132,15 +158,9 @@ struct DiskEntry: Equatable {
 
     /// Of all bytes before the body, its own four as 0.
     private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
-        unsafe bytes.withUnsafeBytes { all in
-            var checksum = unsafe Checksum.crc32c(
-                UnsafeRawBufferPointer(rebasing: all[..<checksumPlace]), continuing: 0)
-            checksum = unsafe withUnsafeBytes(of: UInt32(0)) {
-                unsafe Checksum.crc32c($0, continuing: checksum)
-            }
-            return unsafe Checksum.crc32c(
-                UnsafeRawBufferPointer(rebasing: all[(checksumPlace + 4)...]), continuing: checksum)
-        }
+        let place = bytes.startIndex + checksumPlace
+        let before = Checksum.crc32c([0, 0, 0, 0], continuing: Checksum.crc32c(bytes[..<place]))
+        return Checksum.crc32c(bytes[(place + 4)...], continuing: before)
     }
 
     /// Creates the header of a body.
@@ -149,68 +169,20 @@ struct DiskEntry: Equatable {
     ) {
         var bytes = record?.encoded() ?? []
         bytes += [UInt8](repeating: 0, count: StoredRecord.spaceInFile - bytes.count)
-        let offset = Self.bodyOffset(keyText: description.keyText) ?? 0
-        self.init(description, bodyLength, bodyChecksum, bytes[...], bodyOffset: offset)
-    }
-
-    private init(
-        _ description: EntryDescription, _ bodyLength: Int64, _ bodyChecksum: UInt32,
-        _ recordBytes: ArraySlice<UInt8>, bodyOffset: Int64
-    ) {
-        self.description = description
-        self.bodyLength = bodyLength
-        self.bodyChecksum = bodyChecksum
-        self.recordBytes = recordBytes
-        self.bodyOffset = bodyOffset
+        (self.description, self.bodyLength, self.bodyChecksum) = (description, bodyLength, bodyChecksum)
+        (recordBytes, bodyOffset) = (bytes[...], Self.bodyOffset(keyText: description.keyText) ?? 0)
     }
 
     /// The source's record, if the file has one of this generation; partial, and that of a result lacks the source's text.
     func record(of generation: UInt32) -> SourceRecord? {
-        guard generation != 0, StoredRecord.generation(of: recordBytes) == generation else { return nil }
         let text = description.kind == .original ? description.keyText : ""
-        var record = StoredRecord(recordBytes, key: description.sourceKey, keyText: text)?.record
-        record?.isPartial = true
+        guard let stored = StoredRecord(recordBytes, key: description.sourceKey, keyText: text),
+            stored.generation == generation
+        else { return nil }
+        var record = stored.record
+        record.isPartial = true
         return record
     }
-
-    private static func parse(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> DiskEntry? {
-        var reader = LittleEndianReader(bytes)
-        guard reader.integer(UInt64.self) == magicNumber, reader.integer(UInt16.self) == version,
-            let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
-            let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
-            let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
-            let bodyLength = reader.integer(Int64.self),
-            (0...StoredRecord.plausible.upperBound).contains(bodyLength),
-            let key = reader.key(), let sourceKey = reader.key(),
-            let sourceHash = reader.contentHash(), let contentHash = reader.contentHash(),
-            let width = reader.integer(UInt32.self), width <= maxSide,
-            let height = reader.integer(UInt32.self), height <= maxSide,
-            let storedAt = reader.integer(Int64.self), StoredRecord.plausible.contains(storedAt),
-            let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
-            reader.integer(UInt32.self) != nil,
-            let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(
-                ResultStage.init(rawValue:)),
-            let recordBytes = reader.take(StoredRecord.spaceInFile),
-            let text = reader.take(Int(textLength)),
-            let keyText = self.text(text, expected)
-        else { return nil }
-        var description = EntryDescription(
-            kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
-            contentHash: contentHash, format: format, width: Int(width), height: Int(height),
-            storedAt: storedAt)
-        description.stage = stage
-        return DiskEntry(description, bodyLength, bodyChecksum, recordBytes, bodyOffset: Int64(bodyOffset))
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> String? {
-        if let expected, expected.isSpelled(bytes) { return expected }
-        return String(validOctets: bytes)
-    }
-}
-
-extension DiskEntry {
-    /// The entry's identity in the tier.
-    var id: EntryID { EntryID(kind: description.kind, key: description.key) }
 }
 
 extension ImageFormat {

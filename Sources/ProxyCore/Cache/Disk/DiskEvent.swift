@@ -14,12 +14,7 @@ package enum DiskEvent: Sendable, Equatable {
     case folderReplaced
 
     /// Whether an operator has to do something.
-    package var isAlarm: Bool {
-        switch self {
-        case .full, .failing, .folderReplaced, .indexReplaced: true
-        case .working: false
-        }
-    }
+    package var isAlarm: Bool { self != .working }
 }
 
 extension DiskEvent: CustomStringConvertible {

@@ -3,6 +3,7 @@
 import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 extension DiskFolder {
     /// A folder with the entries of one kind whose keys begin with the same two digits.
@@ -18,6 +19,12 @@ extension DiskFolder {
             return EntryKind.allCases.flatMap { kind in
                 digits.flatMap { high in digits.map { Shard(kind: kind, name: "\(high)\($0)") } }
             }
+        }
+
+        /// The folders on the way to an entry's file, below the tier's folder.
+        static func folders(of id: EntryID) -> [String] {
+            let shard = Shard(kind: id.kind, name: String(id.key.description.prefix(2)))
+            return ["\(EntryPath.folder(of: id.kind))", shard.path]
         }
 
         /// The path below the tier's folder.
@@ -51,13 +58,6 @@ extension DiskFolder {
         return names
     }
 
-    /// Removes a file below this folder; a missing one is not an error.
-    func removeFile(_ path: String) throws(DiskCacheError) {
-        guard unsafe unlinkat(root.raw, path, 0) != 0, errno != ENOENT else { return }
-        if errno == EISDIR, unsafe removeStrangeFolder(path) == 0 { return }
-        throw DiskCacheError("unlinkat \(path)", code: errno)
-    }
-
     /// How many bytes of the disk the folders of entries take, and all files that are not entries.
     ///
     /// One fstatat(2) for each, some thousand.
@@ -86,30 +86,22 @@ extension DiskFolder {
         guard let first = try names(in: Self.trashName).first else { return false }
         let discarded = "\(Self.trashName)/\(first)"
         guard let shard = try names(in: discarded).first.map({ "\(discarded)/\($0)" }) else {
-            try removeFolder(discarded)
+            try removeFile(discarded)
             return true
         }
         for name in try names(in: shard) { try removeFile("\(shard)/\(name)") }
-        try removeFolder(shard)
+        try removeFile(shard)
         return true
-    }
-
-    private func removeFolder(_ path: String) throws(DiskCacheError) {
-        guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) == 0 else {
-            throw DiskCacheError("unlinkat \(path)", code: errno)
-        }
     }
 
     // MARK: - The index's files
 
     /// Renames a file or folder, if it exists, and replaces what has the new name.
     func rename(_ name: String, to other: String) throws(DiskCacheError) {
-        guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return }
-        if [EISDIR, ENOTDIR, ENOTEMPTY, EEXIST].contains(errno) {
-            try removeFile(other)
-            guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return }
+        try removeFile(other)
+        guard unsafe renameat(root.raw, name, root.raw, other) == 0 || errno == ENOENT else {
+            throw DiskCacheError("renameat \(name)", code: errno)
         }
-        guard errno == ENOENT else { throw DiskCacheError("renameat \(name)", code: errno) }
     }
 
     /// Whether there are folders with entries.

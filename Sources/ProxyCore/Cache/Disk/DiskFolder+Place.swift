@@ -45,46 +45,27 @@ extension DiskFolder {
 
     /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.
     func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
-        if let file = try openRegular(name) { return file }
-        try removeFile(name)
-        guard let file = try openRegular(name) else {
-            throw .invalid("\(name) is no file, and can't be made one")
-        }
-        return file
-    }
-
-    private func openRegular(_ name: String) throws(DiskCacheError) -> OwnedDescriptor? {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)
-        guard descriptor >= 0 else {
+        for _ in 0..<2 {
+            let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)
             let code = errno
-            guard code != EISDIR, code != ELOOP, code != ENXIO else { return nil }
-            throw DiskCacheError("open \(name)", code: code)
+            if descriptor >= 0 {
+                let file = OwnedDescriptor(owning: descriptor)
+                if try file.identity().size >= 0 { return file }
+            } else if code != EISDIR, code != ELOOP, code != ENXIO {
+                throw DiskCacheError("open \(name)", code: code)
+            }
+            try removeFile(name)
         }
-        let file = OwnedDescriptor(owning: descriptor)
-        return try file.identity().size >= 0 ? file : nil
+        throw .invalid("\(name) is no file, and can't be made one")
     }
 
-    // MARK: - A folder that was replaced
-
-    /// Whether the folder's path still leads to the folder that is open.
-    var isInPlace: Bool { Self.leads(AT_FDCWD, path, 0, to: root) }
-
-    /// Whether a name in the folder still leads to a file that is open.
+    /// Whether the folder's path still leads to a file that is open, under this name.
     func holds(_ file: OwnedDescriptor, as name: String) -> Bool {
-        Self.leads(root.raw, name, AT_SYMLINK_NOFOLLOW, to: file)
-    }
-
-    private static func leads(
-        _ folder: CInt, _ name: String, _ flags: CInt, to file: OwnedDescriptor
-    ) -> Bool {
         var (there, here) = (stat(), stat())
-        guard unsafe fstatat(folder, name, &there, flags) == 0, unsafe fstat(file.raw, &here) == 0 else {
-            return false
-        }
+        guard unsafe fstatat(AT_FDCWD, "\(path)/\(name)", &there, AT_SYMLINK_NOFOLLOW) == 0,
+            unsafe fstat(file.raw, &here) == 0
+        else { return false }
         return there.st_ino == here.st_ino && there.st_dev == here.st_dev
     }
-
-    /// Replaces the open folder by another one.
-    func become(_ other: DiskFolder) throws(DiskCacheError) { try root.become(other.root) }
 }

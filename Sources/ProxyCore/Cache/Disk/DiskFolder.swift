@@ -135,42 +135,44 @@ final class DiskFolder: Sendable {
     }
 
     private func createShard(of id: EntryID) throws(DiskCacheError) {
-        for depth in [EntryPath.Depth.kind, .shard] {
-            let code = unsafe EntryPath.with(id, upTo: depth) {
-                unsafe mkdirat(root.raw, $0, Self.privateMode) == 0 ? 0 : errno
+        for path in Shard.folders(of: id) {
+            guard unsafe mkdirat(root.raw, path, Self.privateMode) == 0 || errno == EEXIST else {
+                throw DiskCacheError("mkdirat", code: errno)
             }
-            guard code == 0 || code == EEXIST else { throw DiskCacheError("mkdirat", code: code) }
         }
     }
 
     /// Removes an entry's file; false if there is none.
     @discardableResult
     func unlink(_ id: EntryID) throws(DiskCacheError) -> Bool {
-        let code = unsafe EntryPath.with(id) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
-        switch code {
-        case 0: return true
-        case ENOENT, ENOTDIR: return false
-        case EISDIR:
-            let code = unsafe EntryPath.with(id) { unsafe removeStrangeFolder($0) }
-            guard code == 0 else { throw DiskCacheError("rmdir", code: code) }
-            return true
-        default: throw DiskCacheError("unlinkat", code: code)
-        }
+        try unsafe EntryPath.with(id) { unsafe remove($0) }.get()
     }
 
-    /// Removes a folder that lies in a file's place; one that is not empty is renamed.
-    func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
-        guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) != 0, errno != ENOENT else { return 0 }
+    /// Removes a file below this folder, or a folder in its place, which is renamed if it is not empty; false if there is none.
+    @discardableResult
+    func removeFile(_ path: String) throws(DiskCacheError) -> Bool { try unsafe remove(path).get() }
+
+    private func remove(_ path: UnsafePointer<CChar>) -> Result<Bool, DiskCacheError> {
+        guard unsafe unlinkat(root.raw, path, 0) != 0 else { return .success(true) }
+        switch errno {
+        case ENOENT, ENOTDIR: return .success(false)
+        case EISDIR: break
+        default: return .failure(DiskCacheError("unlinkat", code: errno))
+        }
+        guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) != 0, errno != ENOENT else {
+            return .success(true)
+        }
         let other = "strange-\(UInt64.random(in: 0 ... .max))"
-        return unsafe renameat(root.raw, path, root.raw, other) == 0 ? 0 : errno
+        guard unsafe renameat(root.raw, path, root.raw, other) == 0 else {
+            return .failure(DiskCacheError("renameat", code: errno))
+        }
+        return .success(true)
     }
 
     /// Waits until the names on the way to an entry's file are on the disk.
     func syncNames(of id: EntryID) throws(DiskCacheError) {
-        for depth in [EntryPath.Depth.shard, .kind] {
-            let descriptor = unsafe EntryPath.with(id, upTo: depth) {
-                unsafe linux_openat(root.raw, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-            }
+        for path in Shard.folders(of: id).reversed() {
+            let descriptor = unsafe linux_openat(root.raw, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
             guard descriptor >= 0 else { throw DiskCacheError("openat", code: errno) }
             try OwnedDescriptor(owning: descriptor).sync()
         }

@@ -18,9 +18,6 @@ struct DiskHealth: Sendable {
     /// Whether the folder or the index may have been removed or damaged.
     var mustReopen = false
 
-    /// Whether the writer has something to do about it.
-    var needsWriter: Bool { needsSpace || mustReopen }
-
     private var condition = Condition.working
     private var lastFailure = Int64.min
     private var lastFreed = Int64.min
@@ -57,12 +54,6 @@ struct DiskHealth: Sendable {
         }
         condition = .working
         return .working
-    }
-
-    /// Whether folder and index have to be opened anew, which is then tried.
-    mutating func takeReopening() -> Bool {
-        defer { mustReopen = false }
-        return mustReopen
     }
 
     /// Records that entries were removed for space.

@@ -46,7 +46,7 @@ extension DiskIndex {
     /// Reads every entry as of the moment of `open`, and returns how many records there were.
     func load(each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
         // Pages that were read once are not needed again.
-        defer { loader.close() }
+        defer { loader.withLock { $0 = nil } }
         return try loader.use { db in
             try loadOutdated(db)
             try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
@@ -98,16 +98,9 @@ extension DiskIndex {
 
     // MARK: - Tags
 
-    /// Results that carry a tag, by key.
-    ///
-    /// - Parameter last: the one after which to begin; nil for the first.
-    func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
-    {
-        let low = last.map { SQLiteValue.low($0.result) } ?? .least
-        let high = last.map { SQLiteValue.high($0.result) } ?? .least
-        return try links(
-            "WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?) ORDER BY low, high LIMIT ?",
-            [.text(tag), low, high, .integer(limit)])
+    /// Results that carry a tag, all or at most `limit`.
+    func links(ofTag tag: String, limit: Int = .max) throws(DiskCacheError) -> [TagLink] {
+        try links("WHERE name = ? LIMIT ?", [.text(tag), .integer(limit)])
     }
 
     /// The links seen longest ago, beyond `most`, at most `limit`.
@@ -138,6 +131,13 @@ extension DiskIndex {
 }
 
 extension IndexEntry {
+    /// The row of a file.
+    init(_ entry: DiskEntry, accessedAt: Int64) {
+        self.init(
+            id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
+            storedAt: entry.description.storedAt, accessedAt: accessedAt)
+    }
+
     /// The columns that `init` reads, in its order.
     static let columns = "high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt, id"
 

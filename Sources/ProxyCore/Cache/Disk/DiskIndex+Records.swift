@@ -22,7 +22,7 @@ extension DiskIndex {
             let stored = StoredRecord(bytes[...], key: key, keyText: keyText)
         else { return nil }
         var record = stored.record
-        if stored.generation < trustedSince { record.directives.insert(.mustConfirm) }
+        if stored.generation < state.trustedSince { record.directives.insert(.mustConfirm) }
         return record
     }
 
@@ -36,12 +36,6 @@ extension DiskIndex {
                 (try row.anyNumber(at: 0), try row.key(at: 1), try row.string(at: 3))
             }
         }
-    }
-
-    /// Whether a source is on record.
-    func hasRecord(for key: CacheKey) throws(DiskCacheError) -> Bool {
-        let sql = "SELECT 1 FROM source WHERE low = ? AND high = ?"
-        return try reader.use { try $0.integer(sql, [.low(key), .high(key)]) } != nil
     }
 
     /// Removes the records that were saved longest ago, at most `limit`; returns how many those were.

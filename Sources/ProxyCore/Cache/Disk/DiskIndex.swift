@@ -19,24 +19,29 @@ final class DiskIndex: Sendable {
     /// The suffixes of SQLite's files, the database first.
     private static let suffixes = ["", "-wal", "-shm"]
 
-    /// The database, and what is known of it.
-    private struct State {
+    /// What is known of the database.
+    struct State {
         /// The file system's block size: entries are counted in blocks.
         var blockSize: Int64 = 4_096
+        /// Whether `open` has created the database.
         var isNew = false
+        /// The generation that files and records are written in; 0 before `open`.
         var generation: UInt32 = 0
+        /// The first generation whose records count.
         var trustedSince: UInt32 = 0
+        /// Whether it knows every file of the folder.
         var knowsAllFiles = false
+        /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
         var lacksLinks = false
     }
 
-    private let state = Mutex(State())
+    private let currentState = Mutex(State())
     /// Used by the writer's thread alone.
-    let writer = IndexConnection()
+    let writer = Mutex<SQLiteConnection?>(nil)
     /// Reads a few rows at a time, for any thread.
-    let reader = IndexConnection()
+    let reader = Mutex<SQLiteConnection?>(nil)
     /// Reads all rows at the start.
-    let loader = IndexConnection()
+    let loader = Mutex<SQLiteConnection?>(nil)
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
@@ -44,16 +49,8 @@ final class DiskIndex: Sendable {
     /// Sources with a later record than the one in their entries' files.
     let outdated = OutdatedSources()
 
-    /// Hot path: the generation that files and records are written in; 0 before `open`.
-    var generation: UInt32 { state.withLock(\.generation) }
-    /// The first generation whose records count.
-    var trustedSince: UInt32 { state.withLock(\.trustedSince) }
-    /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
-    var lacksLinks: Bool { state.withLock(\.lacksLinks) }
-    /// Whether it knows every file of the folder.
-    var knowsAllFiles: Bool { state.withLock(\.knowsAllFiles) }
-    /// Whether `open` has created a database.
-    var isNew: Bool { state.withLock(\.isNew) }
+    /// Hot path: what is known of the database.
+    var state: State { currentState.withLock { $0 } }
 
     /// Creates an index without a database, until `open`.
     init(path: String, configuration: DiskCacheConfiguration) {
@@ -69,19 +66,10 @@ final class DiskIndex: Sendable {
     /// - Throws: `brokenIndex` if it is no database, `index` if it is another version's.
     func open(blockSize: Int64) throws(DiskCacheError) {
         close()
-        do throws(DiskCacheError) {
-            try connectAll(blockSize: blockSize)
-        } catch {
-            close()
-            throw error
-        }
-    }
-
-    /// Whether it can be used.
-    var isOpen: Bool { writer.isOpen }
-
-    private func connectAll(blockSize: Int64) throws(DiskCacheError) {
-        writer.open(try connect(canWrite: true))
+        var isUsable = false
+        defer { if !isUsable { close() } }
+        let first = try connect(canWrite: true)
+        writer.withLock { $0 = first }
         let isNew = try writer.change { db in
             let isEmpty = try db.integer("SELECT COUNT(*) FROM sqlite_master") == 0
             if isEmpty { try create(db) }
@@ -91,19 +79,24 @@ final class DiskIndex: Sendable {
             try indexByAge(db)
             return isEmpty
         }
-        for connection in [reader, loader] { connection.open(try connect(canWrite: false)) }
+        let (second, third) = (try connect(canWrite: false), try connect(canWrite: false))
+        reader.withLock { $0 = second }
+        loader.withLock { $0 = third }
         // Later changes are not seen.
         try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
-        state.withLock { state in
+        currentState.withLock { state in
             state.blockSize = blockSize
             if isNew { state.isNew = true }
         }
         try readState()
+        isUsable = true
     }
 
     /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
     func close() {
-        for connection in [loader, reader, writer] { connection.close() }
+        loader.withLock { $0 = nil }
+        reader.withLock { $0 = nil }
+        writer.withLock { $0 = nil }
     }
 
     /// Moves the index aside; one that was set aside earlier is replaced.
@@ -120,26 +113,22 @@ final class DiskIndex: Sendable {
     }
 
     private func connect(canWrite: Bool) throws(DiskCacheError) -> SQLiteConnection {
-        do {
-            let connection = try SQLiteConnection(path: path, canWrite: canWrite)
-            if canWrite {
-                // Unused pages are released with each commit; has an effect only before the first table is created, and so
-                // before WAL mode, which creates the first page. A commit survives the end of the process; a checkpoint
-                // syncs it.
-                try connection.execute(
-                    "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-            }
-            // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+        let connection = try SQLiteConnection(path: path, canWrite: canWrite)
+        if canWrite {
+            // Unused pages are released with each commit; has an effect only before the first table is created, and so
+            // before WAL mode, which creates the first page. A commit survives the end of the process; a checkpoint
+            // syncs it.
             try connection.execute(
-                """
-                PRAGMA journal_size_limit = \(journalSize);
-                PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
-                PRAGMA cache_size = -2048
-                """)
-            return connection
-        } catch {
-            throw DiskCacheError(ofIndex: error)
+                "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         }
+        // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+        try connection.execute(
+            """
+            PRAGMA journal_size_limit = \(journalSize);
+            PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096));
+            PRAGMA cache_size = -2048
+            """)
+        return connection
     }
 
     // MARK: - Schema
@@ -226,7 +215,7 @@ final class DiskIndex: Sendable {
         guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
             let trusted = UInt32(exactly: row[1]), trusted <= generation
         else { throw SQLiteRow.altered }
-        state.withLock { state in
+        currentState.withLock { state in
             (state.generation, state.trustedSince) = (generation, trusted)
             (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
         }
@@ -234,7 +223,7 @@ final class DiskIndex: Sendable {
 
     /// How many bytes of the disk a file of this length takes.
     func allocated(_ length: Int64) -> Int64 {
-        let block = state.withLock(\.blockSize)
+        let block = state.blockSize
         return (min(max(length, 0), StoredRecord.plausible.upperBound) + block - 1) / block * block
     }
 
@@ -247,8 +236,6 @@ extension SQLiteValue {
     static func low(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.low)) }
     /// The kind of an entry.
     static func kind(_ id: EntryID) -> Self { .integer(Int64(id.kind.rawValue)) }
-    /// Not above any half of a key.
-    static var least: Self { .integer(Int64.min) }
 }
 
 extension SQLiteRow {

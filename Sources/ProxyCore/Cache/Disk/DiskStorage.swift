@@ -17,7 +17,7 @@ final class DiskStorage: Sendable {
     let lock: FolderLock
     let index: DiskIndex
     let entries = EntrySet()
-    let counters = DiskCounters()
+    let counters = Mutex(DiskCache.Statistics())
     /// Whether stores succeed.
     let health = Mutex(DiskHealth())
     /// Called with events for the operator.
@@ -43,9 +43,8 @@ final class DiskStorage: Sendable {
     }
 
     private let overhead = Atomic<Int64>(0)
-    /// Why the tier is off and stores and finds nothing; nil while it works.
-    private let reason = Mutex<DiskCacheError?>(nil)
-    private let isSwitchedOff = Atomic(false)
+    /// Why the tier is off, because it has no writable folder, and stores and finds nothing; nil while it works.
+    let outage = Mutex<DiskCacheError?>(nil)
 
     /// Opens everything in the folder.
     ///
@@ -69,12 +68,12 @@ final class DiskStorage: Sendable {
             (lock, self.folder) = (try FolderLock(folder: folder, lockTimeout: lockTimeout), folder)
         } catch .system(let call, EROFS) {
             (lock, folder) = (try FolderLock(), try DiskFolder(path: directory, creates: false))
-            switchOff(because: .system(call: call, code: EROFS))
+            outage.withLock { $0 = .system(call: call, code: EROFS) }
             self.report { $0.failed(with: .system(call: call, code: EROFS), at: $1) }
             return
         }
         try withSpace { () throws(DiskCacheError) in try open() }
-        if index.isNew, folder.hasEntries { onEvent(.indexReplaced) }
+        if index.state.isNew, folder.hasEntries { onEvent(.indexReplaced) }
     }
 
     /// Opens the index, and a new one in place of one that cannot be used.
@@ -101,11 +100,11 @@ final class DiskStorage: Sendable {
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
-        if index.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
+        if index.state.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.trustNothingEarlier() }
         // A process that ends before it has scanned all leaves the rest to the next start.
-        if lock.wasLeft, index.knowsAllFiles { try index.setKnowsAllFiles(false) }
+        if lock.wasLeft, index.state.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
     }
 
@@ -125,33 +124,19 @@ final class DiskStorage: Sendable {
         set { currentBounds.withLock { $0 = newValue } }
     }
 
-    // MARK: - Whether the tier is off
+    // MARK: - Failures
 
-    /// Why the tier is off and stores and finds nothing; nil while it works.
-    var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
-
-    /// Hot path: whether the tier is off.
-    var isOff: Bool { isSwitchedOff.load(ordering: .acquiring) }
+    /// Whether the tier is off.
+    var isOff: Bool { outage.withLock { $0 != nil } }
 
     /// Throws why the tier is off, if it is.
     func requireOn() throws(DiskCacheError) {
-        if let outage { throw outage }
+        if let outage = outage.withLock({ $0 }) { throw outage }
     }
-
-    /// Turns the tier off, because it has no writable folder.
-    func switchOff(because error: DiskCacheError) {
-        reason.withLock { $0 = error }
-        isSwitchedOff.store(true, ordering: .releasing)
-    }
-
-    /// Turns the tier on again.
-    func switchOn() { isSwitchedOff.store(false, ordering: .releasing) }
-
-    // MARK: - Failures
 
     /// Counts changes that failed, and reports what that means for the tier.
     func failed(with error: DiskCacheError, changes: Int = 1) {
-        if error != .purged, error != .tooLarge { counters.update { $0.writeErrors += changes } }
+        if error != .purged, error != .tooLarge { counters.withLock { $0.writeErrors += changes } }
         report { $0.failed(with: error, at: $1) }
     }
 
@@ -176,17 +161,6 @@ final class DiskStorage: Sendable {
     }
 
     // MARK: - Files
-
-    /// The index's row of an entry's file. Nil if the file is missing or invalid; an invalid file is removed.
-    func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
-        guard let file = try folder.open(id, fromMemory: false) else { return nil }
-        guard let entry = try EntryFile(file).header(), entry.id == id
-        else {
-            try folder.unlink(id)
-            return nil
-        }
-        return indexEntry(entry)
-    }
 
     /// Opens a file for the body of a future entry.
     func stage(
@@ -217,36 +191,11 @@ final class DiskStorage: Sendable {
         }
         var known = checksum
         if known == nil { known = try body.checksum(staged.bodyOffset..<end, fromMemory: false) }
-        let entry = header(description, record, byteCount: byteCount, checksum: known ?? 0)
+        let entry = DiskEntry(
+            description: description, bodyLength: Int64(byteCount), bodyChecksum: known ?? 0,
+            record: record.flatMap { StoredRecord(inFile: $0, generation: index.state.generation) })
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
-        return indexEntry(entry)
-    }
-
-    /// Writes a body that is in memory into a new file, header and all in one call.
-    func write(
-        _ pending: PendingWrite, _ record: SourceRecord?, durable: Bool
-    ) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor) {
-        let description = pending.description
-        let staged = try stage(kind: description.kind, keyText: description.keyText)
-        let entry = header(
-            description, record, byteCount: pending.body.count, checksum: pending.checksum)
-        try staged.file.write(entry.encoded(), pending.body)
-        if durable { try staged.file.sync() }
-        return (indexEntry(entry), staged.file)
-    }
-
-    private func header(
-        _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int, checksum: UInt32
-    ) -> DiskEntry {
-        DiskEntry(
-            description: description, bodyLength: Int64(byteCount), bodyChecksum: checksum,
-            record: record.flatMap { StoredRecord(inFile: $0, generation: index.generation) })
-    }
-
-    private func indexEntry(_ entry: DiskEntry) -> IndexEntry {
-        IndexEntry(
-            id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
-            storedAt: entry.description.storedAt, accessedAt: clock())
+        return IndexEntry(entry, accessedAt: clock())
     }
 }

@@ -63,8 +63,12 @@ extension DiskWriter {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
-        let (entry, file) = try storage.write(write, record, durable: durable)
-        try name(file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
+        let staged = try storage.stage(kind: write.description.kind, keyText: write.description.keyText)
+        try staged.file.write(write.body, at: staged.bodyOffset)
+        let entry = try storage.finish(
+            staged, write.description, record, byteCount: write.body.count, checksum: write.checksum,
+            durable: durable)
+        try name(staged.file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
     }
 
     /// Saves a source's record.
@@ -75,31 +79,6 @@ extension DiskWriter {
         guard token?.isValid ?? true else { throw .purged }
         let now = storage.clock()
         batch.changes.append { try $0.save(record, at: now) }
-    }
-
-    /// Makes an entry survive a power loss, if its file, whose bytes are on the disk, is still this one;
-    /// false if it is not.
-    func makeDurable(
-        _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Bool {
-        try storage.requireOn()
-        guard try storage.folder.identity(of: entry.id) == identity else { return false }
-        try storage.folder.syncNames(of: entry.id)
-        batch.changes.append { try $0.put(entry) }
-        batch.isDurable = true
-        return true
-    }
-
-    /// Stores links of tags.
-    func link(_ links: [TagLink], _ batch: inout WriteBatch) throws(DiskCacheError) {
-        if let outage = storage.outage {
-            // No index has them meanwhile: a result that its tag does not find must not be stored.
-            guard storage.tags.insertUnlessFull(links) else { throw outage }
-            return
-        }
-        let now = storage.clock()
-        for link in links { batch.changes.append { try $0.link(link, at: now) } }
-        batch.links += links
     }
 
     // MARK: - Removal
@@ -116,26 +95,16 @@ extension DiskWriter {
         storage.entries.remove(id)
         if reason == .purged { batch.isPurge = true }
         batch.changes.append { try $0.delete(id) }
-        if existed || reason == .missing { storage.counters.evicted(1, because: reason) }
+        if existed || reason == .missing { storage.counters.withLock { $0.evicted(1, because: reason) } }
         return existed
-    }
-
-    /// Removes an entry whose file is damaged, or missing (nil), if that is still so: the damage was detected
-    /// some time ago, and a file that has replaced it since is not damaged.
-    func discard(
-        _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) {
-        guard !storage.isOff, try storage.folder.identity(of: id) == identity else { return }
-        // One that was never stored may have the bits of another one in the set.
-        if identity == nil, try !storage.index.contains(id) { return }
-        _ = try remove(id, because: identity == nil ? .missing : .corrupt, &batch)
     }
 
     // MARK: - The index
 
     /// Writes the index and calls the completions; files whose rows can't be written are removed again.
     func flush(_ batch: inout WriteBatch) {
-        let (completions, named) = (batch.completions, batch.named)
+        let completions = batch.completions
+        var named = batch.named
         batch.completions = []
         do throws(DiskCacheError) {
             try writeIndex(&batch)
@@ -143,20 +112,13 @@ extension DiskWriter {
         } catch {
             storage.failed(with: error, changes: max(1, completions.count))
             // A broken index is rebuilt from the files: those stay, and are found then.
-            if case .brokenIndex = error {} else { unlink(named) }
-            for completion in completions { completion(error) }
-        }
-    }
-
-    private func unlink(_ entries: [EntryID]) {
-        for id in entries {
-            storage.entries.remove(id)
-            do {
-                _ = try storage.folder.unlink(id)
-            } catch {
+            if case .brokenIndex = error { named = [] }
+            for id in named {
+                storage.entries.remove(id)
                 // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                try? storage.index.abandonFiles()
+                if (try? storage.folder.unlink(id)) == nil { try? storage.index.abandonFiles() }
             }
+            for completion in completions { completion(error) }
         }
     }
 
@@ -181,6 +143,6 @@ extension DiskWriter {
             ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
             }
             : try index.apply(changes, durable: durable)
-        storage.counters.add(change)
+        storage.counters.withLock { $0.add(change) }
     }
 }

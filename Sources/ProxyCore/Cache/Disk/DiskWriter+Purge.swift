@@ -28,35 +28,8 @@ extension DiskWriter {
         }
     }
 
-    /// Removes every result under a tag; `found` is called with them first.
-    func removeTag(
-        _ tag: String, found: ([TagLink]) -> Void, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) -> Int {
-        guard !storage.isOff else {
-            let links = storage.tags.links(of: tag)
-            storage.tags.remove(links)
-            found(links)
-            forgetRecords(of: links.map(\.source))
-            return 0
-        }
-        flush(&batch)
-        var count = 0
-        while true {
-            let links = try storage.index.links(ofTag: tag, limit: batchSize)
-            guard !links.isEmpty else { return count }
-            count += try purge(links, found: found, &batch)
-        }
-    }
-
-    /// Removes links for which there is no space, and purges their results, in memory too.
-    func purgeExcess(_ links: [TagLink]) throws(DiskCacheError) {
-        var batch = WriteBatch()
-        let unlinked = storage.observers.withLock(\.unlinked)
-        defer { unlinked(links, true) }
-        _ = try purge(links, found: { unlinked($0, false) }, &batch)
-    }
-
-    private func purge(
+    /// Removes the results of links, and the links; `found` is called with them first. Their sources are marked stale.
+    func purge(
         _ links: [TagLink], found: ([TagLink]) -> Void, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Int {
         // Before everything else: a request from now on writes its links again, after this.
@@ -81,7 +54,7 @@ extension DiskWriter {
 
     /// Forgets records in memory, before their rows are removed or marked, and once more after that: (1) they are forgotten,
     /// (2) a look-up reads a row, and keeps it in memory, (3) the row is removed.
-    private func forgetRecords(of sources: some Sequence<CacheKey>) {
+    func forgetRecords(of sources: some Sequence<CacheKey>) {
         for source in sources { storage.records.remove(source) }
     }
 
@@ -100,26 +73,5 @@ extension DiskWriter {
         record.directives.insert(.mustConfirm)
         try save(record, nil, &batch)
         return 0
-    }
-
-    /// Removes everything; tags unless another tier has results that carry them.
-    func removeAll(keepingTags: Bool, _ batch: inout WriteBatch) throws(DiskCacheError) -> Int {
-        storage.records.removeAll()
-        // As `forgetRecords` says.
-        defer { storage.records.removeAll() }
-        if !storage.isOff { flush(&batch) }
-        if !keepingTags { storage.tags.removeAll() }
-        guard !storage.isOff else { return 0 }
-        let count = max(0, storage.counters.tally.entries)
-        // What is removed for the folder that everything is moved into is to be removed anyway.
-        hasTrash = true
-        try storage.withSpace { () throws(DiskCacheError) in try storage.folder.discardEverything() }
-        storage.entries.removeAll()
-        batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
-        batch.isPurge = true
-        try writeIndex(&batch)
-        countsFromNothing()
-        storage.counters.evicted(count, because: .purged)
-        return count
     }
 }

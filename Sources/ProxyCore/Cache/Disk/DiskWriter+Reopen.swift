@@ -7,13 +7,15 @@ import Synchronization
 extension DiskWriter {
     /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
-        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName), storage.index.isOpen
+        guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName),
+            storage.index.writer.withLock({ $0 != nil })
         else {
             return storage.health.withLock { $0.mustReopen = true }
         }
     }
 
-    private var isInPlace: Bool { storage.folder.isInPlace && storage.lock.isInPlace(in: storage.folder) }
+    /// Whether the path leads to the lock that is held, and so to the folder that is open.
+    private var isInPlace: Bool { storage.lock.isInPlace(in: storage.folder) }
 
     /// Starts anew in the folder as it is now, with a new index of the files that are there.
     ///
@@ -21,15 +23,16 @@ extension DiskWriter {
     /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
     /// the folder.
     func reopen() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, storage.health.withLock({ $0.takeReopening() }) else { return false }
+        guard loading != .underway, storage.health.withLock(\.mustReopen) else { return false }
         // A failure is detected again by the next check or the next store.
+        storage.health.withLock { $0.mustReopen = false }
         let isElsewhere = storage.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
         try storage.index.setAside(in: storage.folder)
         try storage.withSpace { () throws(DiskCacheError) in
             try storage.index.open(blockSize: storage.folder.blockSize)
         }
-        storage.index.loader.close()
+        storage.index.loader.withLock { $0 = nil }
         // Memory still holds the results of the known tags.
         let links = storage.tags.all
         storage.tags.removeAll()
@@ -40,7 +43,7 @@ extension DiskWriter {
         storage.index.outdated.markComplete()
         storage.entries.markComplete(false)
         forgetEntries(scanning: DiskFolder.Shard.all)
-        storage.switchOn()
+        storage.outage.withLock { $0 = nil }
         storage.onEvent(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }
@@ -60,25 +63,20 @@ extension DiskWriter {
             let folder = try DiskFolder(path: storage.folder.path)
             let lock = try FolderLock(folder: folder, lockTimeout: .seconds(0))
             try lock.markInUse()
-            try storage.folder.become(folder)
+            try storage.folder.root.become(folder.root)
             try storage.lock.become(lock)
             return true
-        } catch .locked(let path) {
-            switchOff(because: .locked(path))
+        } catch .locked(let path) where !storage.isOff {
+            // The folder is another daemon's: nothing is stored and nothing found from now on.
+            storage.outage.withLock { $0 = .locked(path) }
+            storage.index.close()
+            forgetEntries(scanning: [])
+            storage.entries.markComplete()
+            storage.failed(with: .locked(path))
             return false
         } catch  where storage.isOff {
             // It was reported when the tier was switched off.
             return false
         }
-    }
-
-    /// Stores nothing and finds nothing from now on, in a folder that is another daemon's.
-    private func switchOff(because error: DiskCacheError) {
-        guard !storage.isOff else { return }
-        storage.switchOff(because: error)
-        storage.index.close()
-        forgetEntries(scanning: [])
-        storage.entries.markComplete()
-        storage.failed(with: error)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// A scan of folders whose files the index may not know completely, a few files at a time.
 struct FolderScan {
     /// Folders that have yet to be scanned, the next one last.
@@ -55,7 +57,7 @@ extension DiskWriter {
         } catch {
             let isNew = scan.fail(with: error)
             guard error.isOfOneFile else { throw error }
-            storage.counters.update { $0.readErrors += 1 }
+            storage.counters.withLock { $0.readErrors += 1 }
             if isNew { storage.report { $0.failed(with: error, at: $1) } }
         }
         if scan.isComplete {
@@ -87,7 +89,12 @@ extension DiskWriter {
                 let id = EntryID(kind: shard.kind, key: key)
                 // The set may not have all entries yet, or another one of the same bits.
                 if try storage.index.contains(id) { continue }
-                if let entry = try storage.indexEntry(ofFile: id) { adopted.append(entry) }
+                guard let file = try storage.folder.open(id, fromMemory: false) else { continue }
+                if let entry = try EntryFile(file).header(), entry.id == id {
+                    adopted.append(IndexEntry(entry, accessedAt: storage.clock()))
+                } else {
+                    try storage.folder.unlink(id)
+                }
             } catch  where error.isOfOneFile {
                 failure = error
             }

@@ -22,7 +22,7 @@ extension DiskWriter {
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
-        storage.counters.tally.bytes > storage.entryBytes(of: storage.bounds.maxBytes)
+        storage.counters.withLock(\.tally).bytes > storage.entryBytes(of: storage.bounds.maxBytes)
     }
 
     /// Runs one small step of the work between batches; false if there is none.
@@ -33,7 +33,8 @@ extension DiskWriter {
             if storage.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
             if loading == .done, try stepScan() { return true }
-            return try stepTrash()
+            if hasTrash { hasTrash = try storage.folder.emptyTrash() }
+            return hasTrash
         } catch {
             // What fails now is tried again by the next sweep.
             storage.failed(with: error)
@@ -45,7 +46,11 @@ extension DiskWriter {
     /// Does what must not be lost before the tier closes.
     func finishHousekeeping() {
         accessed += storage.accesses.take()
-        while writeAccesses() {}
+        do throws(DiskCacheError) {
+            while try writeAccesses() {}
+        } catch {
+            storage.failed(with: error)
+        }
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
@@ -56,22 +61,23 @@ extension DiskWriter {
                 storage.configuration.limits.maxAccessTimes)
         }
         guard let step = sweep.first else { return false }
-        if try !step(self)() { sweep.removeFirst() }
+        do throws(DiskCacheError) {
+            if try !step(self)() { sweep.removeFirst() }
+        } catch {
+            // The next sweep tries it again; what follows must free space nevertheless.
+            storage.failed(with: error)
+            sweep.removeFirst()
+        }
         return true
     }
 
     // MARK: - Steps
 
     /// Writes a batch of the access times that were collected before the sweep: what was served stays.
-    private func writeAccesses() -> Bool {
+    private func writeAccesses() throws(DiskCacheError) -> Bool {
         let some = accessed.suffix(batchSize)
         accessed.removeLast(some.count)
-        do throws(DiskCacheError) {
-            try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
-        } catch {
-            // These entries are older than they were; the sweep must free space nevertheless.
-            storage.failed(with: error)
-        }
+        try apply(some.map { access in { try $0.recordAccess(access.id, at: access.time) } })
         return !some.isEmpty
     }
 
@@ -83,31 +89,27 @@ extension DiskWriter {
 
     /// Removes the source records saved longest ago, when there are too many or the index is too large.
     private func removeExcessRecords() throws(DiskCacheError) -> Bool {
-        let records = storage.counters.tally.records
+        let records = storage.counters.withLock(\.tally).records
         let excess = records - storage.configuration.limits.maxSourceRecords
         guard records > 0, loading == .done else { return false }
         let isIndexTooLarge = try storage.index.usedBytes() > storage.bounds.maxIndexBytes
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
         let removed = try storage.index.deleteOldestRecords(limit: limit)
-        storage.counters.update { $0.tally.records -= removed }
+        storage.counters.withLock { $0.tally.records -= removed }
         return removed > 0
     }
 
     /// Purges the results of the tags seen longest ago, when there are too many: a purge by their tag would no
     /// longer find those.
-    private func removeExcessLinks() -> Bool {
-        do {
-            let links = try storage.index.excessLinks(
-                beyond: storage.bounds.maxTagLinks, limit: evictionStep)
-            if !links.isEmpty { try purgeExcess(links) }
-            return !links.isEmpty
-        } catch {
-            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
-            // space.
-            storage.failed(with: error)
-            return false
-        }
+    private func removeExcessLinks() throws(DiskCacheError) -> Bool {
+        let links = try storage.index.excessLinks(beyond: storage.bounds.maxTagLinks, limit: evictionStep)
+        guard !links.isEmpty else { return false }
+        var batch = WriteBatch()
+        let unlinked = storage.observers.withLock(\.unlinked)
+        defer { unlinked(links, true) }
+        _ = try purge(links, found: { unlinked($0, false) }, &batch)
+        return true
     }
 
     private func measure() -> Bool {
@@ -124,7 +126,7 @@ extension DiskWriter {
 
     /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false if that is so.
     private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
-        var excess = storage.counters.tally.bytes - target
+        var excess = storage.counters.withLock(\.tally).bytes - target
         var victims: [IndexEntry] = []
         for entry in try storage.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
@@ -144,7 +146,7 @@ extension DiskWriter {
             do throws(DiskCacheError) {
                 try storage.folder.unlink(entry.id)
             } catch  where error.isOfOneFile {
-                storage.counters.update { $0.writeErrors += 1 }
+                storage.counters.withLock { $0.writeErrors += 1 }
                 givenUp = error
             }
             storage.entries.remove(entry.id)
@@ -156,7 +158,7 @@ extension DiskWriter {
             storage.report { $0.failed(with: givenUp, at: $1) }
             try storage.index.abandonFiles()
         }
-        storage.counters.evicted(victims.count, because: reason)
+        storage.counters.withLock { $0.evicted(victims.count, because: reason) }
         return !victims.isEmpty
     }
 
@@ -165,18 +167,13 @@ extension DiskWriter {
     /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
     /// entries.
     private func evictForSpace() throws(DiskCacheError) {
-        let before = storage.counters.tally.bytes
+        let before = storage.counters.withLock(\.tally).bytes
         let target = Int64(Double(before) * storage.bounds.lowWater)
         defer {
-            let freed = before - storage.counters.tally.bytes
+            let freed = before - storage.counters.withLock(\.tally).bytes
             storage.health.withLock { $0.freedSpace(freed, at: storage.clock()) }
         }
-        while try stepTrash() {}
+        while try storage.folder.emptyTrash() {}
         while try evictOldest(downTo: target, atMost: batchSize) {}
-    }
-
-    private func stepTrash() throws(DiskCacheError) -> Bool {
-        if hasTrash { hasTrash = try storage.folder.emptyTrash() }
-        return hasTrash
     }
 }

@@ -48,7 +48,7 @@ final class DiskWriter: @unchecked Sendable {
         self.pause = pause
         let limits = storage.configuration.limits
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        needsScan = !storage.isOff && !storage.index.knowsAllFiles
+        needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
     }
 
@@ -71,7 +71,7 @@ final class DiskWriter: @unchecked Sendable {
                 storage.measure()
             }
             queue.async { [self, tally] in
-                if !hasRemovedAll { storage.counters.add(tally) }
+                if !hasRemovedAll { storage.counters.withLock { $0.add(tally) } }
                 loading = .done
                 if scan.isComplete { storage.entries.markComplete() }
                 wake()
@@ -79,7 +79,7 @@ final class DiskWriter: @unchecked Sendable {
         } catch {
             // The set stays incomplete then: every look-up queries the file system, until there is another
             // index.
-            storage.counters.update { $0.readErrors += 1 }
+            storage.counters.withLock { $0.readErrors += 1 }
             queue.async { [self] in
                 loading = .failed
                 if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
@@ -91,7 +91,7 @@ final class DiskWriter: @unchecked Sendable {
     /// Counts anew, since there is nothing left.
     func countsFromNothing() {
         hasRemovedAll = true
-        storage.counters.update { $0.tally = DiskTally() }
+        storage.counters.withLock { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
@@ -102,36 +102,37 @@ final class DiskWriter: @unchecked Sendable {
         _ work: @escaping WriteJob.Work<Value>
     ) async throws(DiskCacheError) -> Value {
         let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
-            let job = WriteJob(work) { continuation.resume(returning: $0) }
-            guard let refusal = submit(job) else { return }
-            storage.failed(with: refusal)
-            continuation.resume(returning: .failure(refusal))
+            do throws(DiskCacheError) {
+                try submit(WriteJob(work) { continuation.resume(returning: $0) })
+            } catch {
+                storage.failed(with: error)
+                continuation.resume(returning: .failure(error))
+            }
         }
         return try result.get()
     }
 
     /// Queues a job without waiting for it; one for which there is no space is dropped, and counted.
     func enqueue(_ work: @escaping WriteJob.Work<Void>) {
-        if submit(WriteJob(work)) != nil {
-            storage.counters.update { $0.writeErrors += 1 }
+        do throws(DiskCacheError) {
+            try submit(WriteJob(work))
+        } catch {
+            storage.counters.withLock { $0.writeErrors += 1 }
         }
     }
 
     /// Queues a job; a deferred one runs within `limits.storeDelay`.
-    ///
-    /// - Returns: why it will never run; nil if it will.
-    func submit(_ job: WriteJob) -> DiskCacheError? {
-        switch inbox.withLock({ $0.add(job) }) {
-        case .queued: break
-        case .mustWake: queue.async { self.drain() }
-        case .mustSetTimer:
+    /// - Throws: `overloaded` and `closed`; then it never runs.
+    func submit(_ job: WriteJob) throws(DiskCacheError) {
+        switch try inbox.withLock({ (inbox) throws(DiskCacheError) in try inbox.add(job) }) {
+        case .none: break
+        case .wake: queue.async { self.drain() }
+        case .setTimer:
             let delay = storage.configuration.limits.storeDelay.milliseconds
             queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
                 if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
             }
-        case .refused(let error): return error
         }
-        return nil
     }
 
     /// Does housekeeping soon: steps of a sweep or scan that wait.
@@ -139,18 +140,14 @@ final class DiskWriter: @unchecked Sendable {
         if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
     }
 
-    /// Begins a sweep soon, or another one after that in progress.
-    func sweepSoon() {
-        queue.async { [self] in
-            mustSweep = true
-            wake()
-        }
-    }
-
     /// Accepts no more jobs, runs those that wait, writes accesses, and closes the index.
     func close() async {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            if inbox.withLock({ $0.close { continuation.resume() } }) { queue.async { self.drain() } }
+        inbox.withLock { $0.close() }
+        await withCheckedContinuation { continuation in
+            queue.async {
+                self.shutDown()
+                continuation.resume()
+            }
         }
     }
 
@@ -167,13 +164,9 @@ final class DiskWriter: @unchecked Sendable {
     private func drain() {
         let batch = inbox.withLock { $0.takeBatch() }
         if !batch.isEmpty { run(batch) }
-        let isClosed = isClosed
-        if isClosed { finishHousekeeping() }
-        let hasMore = !isClosed && doHousekeepingInPauses()
-        let (mayRest, closing) = inbox.withLock { hasMore ? (false, []) : $0.sleep() }
-        guard mayRest else { return queue.async { self.drain() } }
-        if !closing.isEmpty { shutDown() }
-        for completion in closing { completion() }
+        guard !isClosed else { return }
+        let hasMore = doHousekeepingInPauses()
+        if hasMore || !inbox.withLock({ $0.sleep() }) { queue.async { self.drain() } }
     }
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
@@ -192,6 +185,8 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
+        while case let batch = inbox.withLock({ $0.takeBatch() }), !batch.isEmpty { run(batch) }
+        finishHousekeeping()
         storage.index.close()
         storage.lock.release()
     }

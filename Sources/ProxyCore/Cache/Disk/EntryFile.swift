@@ -51,15 +51,9 @@ struct EntryFile {
         for place in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceLength) {
             let wanted = min(Int(range.upperBound - place), Self.pieceLength)
             let piece = try file.read(wanted, at: place, fromMemory: fromMemory)
-            checksum = unsafe piece.withUnsafeBytes { unsafe Checksum.crc32c($0, continuing: checksum) }
+            checksum = Checksum.crc32c(piece, continuing: checksum)
             guard piece.count == wanted else { break }
         }
         return checksum
-    }
-
-    /// Throws `wouldBlock` unless the end of the body is in memory, and so, most likely, all of it.
-    func expectInMemory(_ entry: DiskEntry) throws(DiskCacheError) {
-        guard entry.bodyLength > 0 else { return }
-        _ = try file.read(1, at: entry.fileLength - 1, fromMemory: true)
     }
 }

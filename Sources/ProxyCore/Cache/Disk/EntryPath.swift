@@ -4,16 +4,6 @@ import Primitives
 
 /// Builds the path of an entry's file below the folder: `results/ab/abcd…`, without a `String`.
 enum EntryPath {
-    /// The part of a path.
-    enum Depth {
-        /// To the folder of all entries of the kind.
-        case kind
-        /// To the folder of those whose keys begin with the same two digits.
-        case shard
-        /// To the file.
-        case file
-    }
-
     /// The longest path, "intermediates/ab/", 32 digits and the end, in bytes; rounded up.
     private static let capacity = 64
     private static let digits: StaticString = "0123456789abcdef"
@@ -30,20 +20,16 @@ enum EntryPath {
 
     /// Hot path: calls `body` with the path as a C string, which is valid during the call.
     static func with<Result>(
-        _ id: EntryID, upTo depth: Depth = .file, _ body: (UnsafePointer<CChar>) -> Result
+        _ id: EntryID, _ body: (UnsafePointer<CChar>) -> Result
     ) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             var count = 0
             unsafe append(folder(of: id.kind), to: buffer, &count)
-            if depth != .kind {
-                unsafe append("/", to: buffer, &count)
-                unsafe appendHex(id.key.high, digits: 2, to: buffer, &count)
-            }
-            if depth == .file {
-                unsafe append("/", to: buffer, &count)
-                unsafe appendHex(id.key.high, digits: 16, to: buffer, &count)
-                unsafe appendHex(id.key.low, digits: 16, to: buffer, &count)
-            }
+            unsafe append("/", to: buffer, &count)
+            unsafe appendHex(id.key.high, digits: 2, to: buffer, &count)
+            unsafe append("/", to: buffer, &count)
+            unsafe appendHex(id.key.high, digits: 16, to: buffer, &count)
+            unsafe appendHex(id.key.low, digits: 16, to: buffer, &count)
             unsafe buffer.initializeElement(at: count, to: 0)
             // Safe because the buffer was terminated just now, and has a base address, its capacity not being
             // 0.

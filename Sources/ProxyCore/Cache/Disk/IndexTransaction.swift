@@ -96,7 +96,7 @@ struct IndexTransaction {
             """,
             [
                 .high(record.key), .low(record.key), .text(record.keyText),
-                .blob(StoredRecord(record, generation: index.generation).encoded()), .integer(time),
+                .blob(StoredRecord(record, generation: index.state.generation).encoded()), .integer(time),
                 .flag(outdatesFiles),
             ])
         guard count > 0 else { return false }

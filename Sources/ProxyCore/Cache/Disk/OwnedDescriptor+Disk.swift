@@ -43,26 +43,6 @@ extension OwnedDescriptor {
         guard code == 0 else { throw DiskCacheError("pwrite", code: code) }
     }
 
-    /// Writes both at the file's beginning, one after the other, without copying them together.
-    func write(_ head: [UInt8], _ body: [UInt8]) throws(DiskCacheError) {
-        let count = unsafe head.withUnsafeBytes { head in
-            unsafe body.withUnsafeBytes { body in
-                // Safe because pwritev(2) only reads what the vectors point at.
-                let parts: InlineArray<2, iovec> = unsafe [
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: head.baseAddress), iov_len: head.count),
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count),
-                ]
-                return unsafe parts.span.withUnsafeBufferPointer { parts in
-                    unsafe pwritev(raw, parts.baseAddress, 2, 0)
-                }
-            }
-        }
-        guard count < head.count + body.count else { return }
-        // Cut short, interrupted or refused: the slow way, which also reports why.
-        try write(head, at: 0)
-        try write(body, at: Int64(head.count))
-    }
-
     /// Waits until the file's bytes and inode, or the folder's names, are on the disk.
     func sync() throws(DiskCacheError) {
         guard fsync(raw) == 0 else { throw DiskCacheError("fsync", code: errno) }

@@ -80,12 +80,6 @@ struct StoredRecord: Equatable {
         return writer.bytes
     }
 
-    /// The generation that the bytes name; 0 for none.
-    static func generation(of bytes: ArraySlice<UInt8>) -> UInt32 {
-        var reader = LittleEndianReader(bytes)
-        return reader.integer(UInt32.self) ?? 0
-    }
-
     /// Parses what `encoded` returned, and maybe bytes after it; nil for zeros or invalid bytes, and for a text that is no
     /// field's value: origins and clients get it as one.
     init?(_ bytes: ArraySlice<UInt8>, key: CacheKey, keyText: String) {

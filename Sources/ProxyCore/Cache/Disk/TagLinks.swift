@@ -43,20 +43,15 @@ final class KnownTags: Sendable {
         self.links.withLock { known in links.filter { !known.contains($0) } }
     }
 
-    /// Records links that have been written.
-    func insert(_ links: [TagLink]) {
+    /// Records links that have been written; when there is no space it forgets all others before, or records none, and returns false.
+    @discardableResult
+    func insert(_ links: [TagLink], mayForget: Bool = true) -> Bool {
         self.links.withLock { known in
-            if known.count + links.count > Self.capacity { known = [] }
+            if known.count + links.count > Self.capacity {
+                guard mayForget else { return false }
+                known = []
+            }
             known.formUnion(links.prefix(Self.capacity))
-        }
-    }
-
-    /// Records links unless that would empty the table; false if it would.
-    func insertUnlessFull(_ links: [TagLink]) -> Bool {
-        self.links.withLock { known in
-            let all = known.union(links)
-            guard all.count <= Self.capacity else { return false }
-            known = all
             return true
         }
     }

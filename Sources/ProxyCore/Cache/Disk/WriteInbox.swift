@@ -2,29 +2,25 @@
 
 /// The jobs that wait for the writer, bounded, and whether the writer must be woken. Pure.
 ///
-/// Deferred jobs collect until a batch is full, an urgent one comes, or the timer fires; jobs run in the
+/// Deferred jobs collect until a batch is full, an urgent one comes, or a timer fires; jobs run in the
 /// order in which they came.
 struct WriteInbox: Sendable {
-    /// The result of adding a job.
-    enum Acceptance {
-        /// It waits, and the writer has been woken already.
-        case queued
-        /// It waits, and the caller must wake the writer.
-        case mustWake
-        /// It waits, and the caller must call `timerFired` after the delay.
-        case mustSetTimer
-        /// It was refused.
-        case refused(DiskCacheError)
+    /// What a caller that has added a job must do.
+    enum NextStep {
+        /// Nothing.
+        case none
+        /// Wake the writer.
+        case wake
+        /// Call `timerFired` after the delay.
+        case setTimer
     }
 
     private let limit: Int
     private let batchSize: Int
     private var jobs: [WriteJob] = []
     private var isAwake = false
-    /// How many of the first jobs are to run now.
-    private var due = 0
-    private var isTimerSet = false
-    private var closing: [@Sendable () -> Void] = []
+    /// Whether the jobs are to run now.
+    private var isDue = false
     /// Whether it accepts no more jobs.
     private(set) var isClosed = false
 
@@ -39,23 +35,21 @@ struct WriteInbox: Sendable {
     }
 
     /// Adds a job.
-    mutating func add(_ job: WriteJob) -> Acceptance {
-        guard !isClosed else { return .refused(.closed) }
-        guard jobs.count < limit else { return .refused(.overloaded) }
+    /// - Throws: `closed`, and `overloaded`.
+    mutating func add(_ job: WriteJob) throws(DiskCacheError) -> NextStep {
+        guard !isClosed else { throw .closed }
+        guard jobs.count < limit else { throw .overloaded }
         jobs.append(job)
-        if job.isDeferred, jobs.count - due < batchSize {
-            defer { isTimerSet = true }
-            return isTimerSet ? .queued : .mustSetTimer
-        }
-        due = jobs.count
-        return wake() ? .mustWake : .queued
+        // The timer of a job that ran earlier may fire before this one's: it then waits for less.
+        if job.isDeferred, !isDue, jobs.count < batchSize { return jobs.count == 1 ? .setTimer : .none }
+        isDue = true
+        return wake() ? .wake : .none
     }
 
     /// Makes deferred jobs due; true if the caller must wake the writer.
     mutating func timerFired() -> Bool {
-        isTimerSet = false
-        due = jobs.count
-        return due > 0 && wake()
+        isDue = !jobs.isEmpty
+        return isDue && wake()
     }
 
     /// Records that the writer has work; true if the caller must wake it.
@@ -64,30 +58,21 @@ struct WriteInbox: Sendable {
         return !isAwake
     }
 
-    /// Accepts no more jobs; `completion` runs when those that wait are done. True if the caller must wake
-    /// the writer.
-    mutating func close(_ completion: @escaping @Sendable () -> Void) -> Bool {
-        closing.append(completion)
-        isClosed = true
-        due = jobs.count
-        return wake()
-    }
+    /// Accepts no more jobs; those that wait are due.
+    mutating func close() { (isClosed, isDue) = (true, true) }
 
     /// Removes and returns the jobs that have waited longest, if they are due.
     mutating func takeBatch() -> [WriteJob] {
-        guard due > 0 else { return [] }
+        guard isDue else { return [] }
         let batch = Array(jobs.prefix(batchSize))
         jobs.removeFirst(batch.count)
-        due = max(0, due - batch.count)
+        isDue = !jobs.isEmpty
         return batch
     }
 
-    /// Lets the writer sleep unless something is due; returns whether it may, and what to call if it was
-    /// closed.
-    mutating func sleep() -> (mayRest: Bool, closing: [@Sendable () -> Void]) {
-        guard due == 0 else { return (false, []) }
-        isAwake = false
-        defer { closing = [] }
-        return (true, closing)
+    /// Lets the writer sleep; false if a job is due.
+    mutating func sleep() -> Bool {
+        isAwake = isDue
+        return !isDue
     }
 }

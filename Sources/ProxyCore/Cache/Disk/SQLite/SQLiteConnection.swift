@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSQLite
+import Synchronization
 
 /// A connection to a SQLite database.
 ///
 /// Used by one thread at a time. A statement with parameters is compiled once and kept: its text is a constant
 /// of the program.
-// Safe because `IndexConnection` lends it to one thread at a time.
+// Safe because a lock lends it to one thread at a time.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private var database: OpaquePointer?
     private var statements: [String: OpaquePointer] = unsafe [:]
@@ -20,7 +21,7 @@ import CSQLite
     }()
 
     /// Opens a database, and creates one if `canWrite` is set and the file is missing or empty.
-    init(path: String, canWrite: Bool) throws(SQLiteError) {
+    init(path: String, canWrite: Bool) throws(DiskCacheError) {
         _ = Self.usesOwnMemory
         let access = canWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         // Without SQLite's own lock: see above.
@@ -43,7 +44,7 @@ import CSQLite
     // MARK: - Statements
 
     /// Executes statements without parameters; rows are dropped.
-    func execute(_ sql: String) throws(SQLiteError) {
+    func execute(_ sql: String) throws(DiskCacheError) {
         let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, sql: sql) }
     }
@@ -91,7 +92,7 @@ import CSQLite
         }
     }
 
-    private func compiled(_ sql: String) throws(SQLiteError) -> OpaquePointer {
+    private func compiled(_ sql: String) throws(DiskCacheError) -> OpaquePointer {
         if let statement = unsafe statements[sql] { return unsafe statement }
         var statement: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
@@ -103,7 +104,7 @@ import CSQLite
 
     private func bind(
         _ value: SQLiteValue, to index: Int32, of statement: OpaquePointer, _ sql: String
-    ) throws(SQLiteError) {
+    ) throws(DiskCacheError) {
         let code: Int32
         switch value {
         case .integer(let number): code = unsafe sqlite3_bind_int64(statement, index, number)
@@ -119,11 +120,21 @@ import CSQLite
         guard code == SQLITE_OK else { throw error(code, sql: sql) }
     }
 
-    private func error(_ code: Int32, sql: String) -> SQLiteError {
+    /// What a result code (sqlite3.h, extended: the primary one is in its low byte) says of the database.
+    private func error(_ code: Int32, sql: String) -> DiskCacheError {
         // The text of a connection that could not even be allocated is that of the code.
-        let text = unsafe database == nil ? sqlite3_errstr(code) : sqlite3_errmsg(database)
-        return unsafe SQLiteError(
-            code: code, message: text.map { unsafe String(cString: $0) } ?? "", sql: sql)
+        let message = unsafe database == nil ? sqlite3_errstr(code) : sqlite3_errmsg(database)
+        let text =
+            "SQLite error \(code): \(unsafe message.map { unsafe String(cString: $0) } ?? "")"
+            + (sql.isEmpty ? "" : " - while executing `\(sql)`")
+        switch code & 0xFF {
+        case SQLITE_FULL: return .full
+        // No database, a damaged one, or one whose schema was altered: all statements fit the tables.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH:
+            return .brokenIndex(text)
+        case SQLITE_IOERR where code == SHIM_IOERR_SHORT_READ: return .brokenIndex(text)
+        default: return .index(text)
+        }
     }
 
     /// Does all of `work` or nothing.
@@ -138,5 +149,26 @@ import CSQLite
             if unsafe sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
         }
+    }
+}
+
+/// A connection that threads use one after the other; nil while the index is closed.
+extension Mutex where Value == SQLiteConnection? {
+    /// Calls `work` with the connection; each statement has a view of its own.
+    /// - Throws: `closed`, what `work` throws, and what SQLite reports.
+    func use<Result>(_ work: (SQLiteConnection) throws -> Result) throws(DiskCacheError) -> Result {
+        do {
+            return try withLock { connection in
+                guard let connection else { throw DiskCacheError.closed }
+                return try work(connection)
+            }
+        } catch {
+            throw error as? DiskCacheError ?? .index("\(error)")
+        }
+    }
+
+    /// The same in a transaction: all of `work` is done, or nothing.
+    func change<Result>(_ work: (SQLiteConnection) throws -> Result) throws(DiskCacheError) -> Result {
+        try use { database in try database.transaction { try work(database) } }
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Primitives
-
 /// Appends integers and texts in the byte order of files and of what machines exchange, least significant byte first.
 package struct LittleEndianWriter {
     /// What has been written.

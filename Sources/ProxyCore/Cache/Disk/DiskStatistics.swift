@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// How much the disk tier contains, or by how much a change increases that.
 package struct DiskTally: Sendable, Equatable {
     /// Entries and their bytes.
@@ -65,41 +63,23 @@ extension DiskCache {
         package var writeErrors = 0
         /// Look-ups that failed.
         package var readErrors = 0
-    }
-}
 
-/// What the disk tier has counted since it was opened. Safe from any thread.
-final class DiskCounters: Sendable {
-    private let counts = Mutex(DiskCache.Statistics())
-
-    /// All that is counted here.
-    var all: DiskCache.Statistics { counts.withLock { $0 } }
-
-    /// What the tier contains.
-    var tally: DiskTally { counts.withLock { $0.tally } }
-
-    /// Changes some counts.
-    func update(_ change: (inout DiskCache.Statistics) -> Void) { counts.withLock { change(&$0) } }
-
-    /// Adds a change of the tally.
-    func add(_ change: DiskTally) {
-        update { $0.tally += change }
-        evicted(change.replaced, because: .replaced)
-    }
-
-    /// Counts entries that were removed.
-    func evicted(_ count: Int, because reason: EvictionReason) {
-        guard count > 0 else { return }
-        update { counts in
-            counts.evictions[reason, default: 0] += count
-            if reason == .corrupt { counts.corrupt += count }
+        /// Adds a change of the tally.
+        mutating func add(_ change: DiskTally) {
+            tally += change
+            evicted(change.replaced, because: .replaced)
         }
-    }
 
-    /// Hot path: counts a look-up.
-    func lookedUp(_ kind: EntryKind, isHit: Bool) {
-        counts.withLock { counts in
-            if isHit { counts.hits[kind, default: 0] += 1 } else { counts.misses[kind, default: 0] += 1 }
+        /// Counts entries that were removed.
+        mutating func evicted(_ count: Int, because reason: EvictionReason) {
+            guard count > 0 else { return }
+            evictions[reason, default: 0] += count
+            if reason == .corrupt { corrupt += count }
+        }
+
+        /// Hot path: counts a look-up.
+        mutating func lookedUp(_ kind: EntryKind, isHit: Bool) {
+            if isHit { hits[kind, default: 0] += 1 } else { misses[kind, default: 0] += 1 }
         }
     }
 }
