@@ -38,10 +38,16 @@ struct FetchSlots {
     /// Whether any slot is free.
     var hasCapacity: Bool { taken < most }
 
-    /// Whether all slots that a fetch needs are free.
-    func hasCapacity(for place: FetchTicket.Place) -> Bool {
-        hasCapacity(for: place.client) && hasCapacity(for: place.origin, and: place.client)
+    /// Whether all slots that a fetch needs are free for a client.
+    func hasCapacity(for place: FetchTicket.Place, and client: ClientID?) -> Bool {
+        hasCapacity(for: client) && hasCapacity(for: place.origin, and: client)
             && hasCapacity(for: place.rule)
+    }
+
+    /// The client of a fetch that may take the slots it needs, of several the one with the fewest; nil if none may.
+    func client(for ticket: FetchTicket) -> ClientID?? {
+        ticket.clients.filter { hasCapacity(for: ticket.place, and: $0) }
+            .min { held(by: $0) < held(by: $1) }
     }
 
     /// Whether a client may use another slot in total.
@@ -65,21 +71,21 @@ struct FetchSlots {
     /// Returns the number of a client's slots.
     func held(by client: ClientID?) -> Int { perClient[client, default: 0] }
 
-    /// Takes the slots of a fetch.
-    mutating func take(_ place: FetchTicket.Place) {
+    /// Takes the slots of a fetch, which counts for a client.
+    mutating func take(_ place: FetchTicket.Place, for client: ClientID?) {
         taken += 1
         perOrigin[place.origin, default: 0] += 1
-        perClient[place.client, default: 0] += 1
-        perPair[Pair(client: place.client, origin: place.origin), default: 0] += 1
+        perClient[client, default: 0] += 1
+        perPair[Pair(client: client, origin: place.origin), default: 0] += 1
         if let rule = place.rule { perRule[rule, default: 0] += 1 }
     }
 
-    /// Returns the slots of a fetch.
-    mutating func giveBack(_ place: FetchTicket.Place) {
+    /// Returns the slots of a fetch that counted for a client.
+    mutating func giveBack(_ place: FetchTicket.Place, of client: ClientID?) {
         taken -= 1
         Self.decrease(&perOrigin, place.origin)
-        Self.decrease(&perClient, place.client)
-        Self.decrease(&perPair, Pair(client: place.client, origin: place.origin))
+        Self.decrease(&perClient, client)
+        Self.decrease(&perPair, Pair(client: client, origin: place.origin))
         if let rule = place.rule { Self.decrease(&perRule, rule) }
     }
 

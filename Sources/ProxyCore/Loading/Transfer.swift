@@ -169,7 +169,6 @@ final class Transfer {
         self.activity = activity
         self.continuation = continuation
         url = job.request.url
-        client = job.request.urgency.client
         hop = Hop(rules.configuration)
     }
 
@@ -179,14 +178,11 @@ final class Transfer {
 
     /// The slots that the current hop takes.
     var place: FetchTicket.Place {
-        FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule, client: client)
+        FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule)
     }
 
     /// The rule for a redirect's target, if that bounds the number of concurrent fetches.
     private var hopRule: OriginRule?
-
-    /// The client that the fetch counts for.
-    var client: ClientID?
 
     /// Whether the current hop's request has been sent.
     var hasSentRequest: Bool { clock?.isConnecting == false }
