@@ -42,8 +42,8 @@ struct ClientQueue {
             let line = lines[origin] ?? []
             let index =
                 newestFirst
-                ? line.lastIndex { slots.hasCapacity(for: $0.rule) }
-                : line.firstIndex { slots.hasCapacity(for: $0.rule) }
+                ? line.lastIndex { slots.hasCapacity(for: $0.rule, and: client) }
+                : line.firstIndex { slots.hasCapacity(for: $0.rule, and: client) }
             guard let index else { continue }
             turns.remove(at: turn)
             turns.append(origin)

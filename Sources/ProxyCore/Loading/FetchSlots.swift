@@ -5,12 +5,12 @@ import Primitives
 import URLs
 
 /// The slots of running fetches: a number in total, per origin, and per rule with its own bound. One client
-/// may use only a share of the total and of an origin's slots. Pure.
+/// may use only a share of the total, of an origin's slots, and of a rule's. Pure.
 struct FetchSlots {
-    /// A client's fetches from one origin.
-    private struct Pair: Hashable {
+    /// A client's fetches from one origin, or by one rule.
+    private struct Pair<Bound: Hashable>: Hashable {
         let client: ClientID?
-        let origin: SourceURL.Origin
+        let bound: Bound
     }
 
     private var most = 1, mostPerOrigin = 1
@@ -18,7 +18,8 @@ struct FetchSlots {
     private var perOrigin: [SourceURL.Origin: Int] = [:]
     private var perRule: [OriginRule: Int] = [:]
     private var perClient: [ClientID?: Int] = [:]
-    private var perPair: [Pair: Int] = [:]
+    private var perClientAndOrigin: [Pair<SourceURL.Origin>: Int] = [:]
+    private var perClientAndRule: [Pair<OriginRule>: Int] = [:]
 
     /// The number of slots in use.
     private(set) var taken = 0
@@ -41,7 +42,7 @@ struct FetchSlots {
     /// Whether all slots that a fetch needs are free for a client.
     func hasCapacity(for place: FetchTicket.Place, and client: ClientID?) -> Bool {
         hasCapacity(for: client) && hasCapacity(for: place.origin, and: client)
-            && hasCapacity(for: place.rule)
+            && hasCapacity(for: place.rule, and: client)
     }
 
     /// The client of a fetch that may take the slots it needs, of several the one with the fewest; nil if none may.
@@ -59,13 +60,15 @@ struct FetchSlots {
     func hasCapacity(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
         guard hasCapacity, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
         return client == nil
-            || perPair[Pair(client: client, origin: origin), default: 0] < share(of: mostPerOrigin)
+            || perClientAndOrigin[Pair(client: client, bound: origin), default: 0] < share(of: mostPerOrigin)
     }
 
-    /// Whether a rule has a free slot; true for a rule without its own bound.
-    func hasCapacity(for rule: OriginRule?) -> Bool {
+    /// Whether a rule has a free slot for a client; true for a rule without its own bound.
+    func hasCapacity(for rule: OriginRule?, and client: ClientID?) -> Bool {
         guard let rule, let most = rule.maxConcurrent else { return true }
-        return perRule[rule, default: 0] < most
+        guard perRule[rule, default: 0] < most else { return false }
+        return client == nil
+            || perClientAndRule[Pair(client: client, bound: rule), default: 0] < share(of: most)
     }
 
     /// Returns the number of a client's slots.
@@ -76,8 +79,10 @@ struct FetchSlots {
         taken += 1
         perOrigin[place.origin, default: 0] += 1
         perClient[client, default: 0] += 1
-        perPair[Pair(client: client, origin: place.origin), default: 0] += 1
-        if let rule = place.rule { perRule[rule, default: 0] += 1 }
+        perClientAndOrigin[Pair(client: client, bound: place.origin), default: 0] += 1
+        guard let rule = place.rule else { return }
+        perRule[rule, default: 0] += 1
+        perClientAndRule[Pair(client: client, bound: rule), default: 0] += 1
     }
 
     /// Returns the slots of a fetch that counted for a client.
@@ -85,8 +90,10 @@ struct FetchSlots {
         taken -= 1
         Self.decrease(&perOrigin, place.origin)
         Self.decrease(&perClient, client)
-        Self.decrease(&perPair, Pair(client: client, origin: place.origin))
-        if let rule = place.rule { Self.decrease(&perRule, rule) }
+        Self.decrease(&perClientAndOrigin, Pair(client: client, bound: place.origin))
+        guard let rule = place.rule else { return }
+        Self.decrease(&perRule, rule)
+        Self.decrease(&perClientAndRule, Pair(client: client, bound: rule))
     }
 
     /// The number of `count` slots that one client may use: less than all if there are at least two.

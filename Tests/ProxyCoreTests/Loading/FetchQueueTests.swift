@@ -183,6 +183,22 @@ struct FetchQueueTests {
         #expect(queue.startAll() == [3])
     }
 
+    @Test("reserves a slot of each rule with its own bound that a single client can't use")
+    func ruleShare() throws {
+        let rule = try rule(running: 4)
+        var queue = queue(running: 99, perOrigin: 9, waiting: 99)
+        for id in 1...5 { _ = queue.enqueue(try ticket(id, "h\(id)", rule: rule, for: 1)) }
+        #expect(queue.startAll() == [1, 2, 3], "three of four")
+
+        _ = queue.enqueue(try ticket(6, "h6", rule: rule, for: 2))
+        #expect(queue.startAll() == [6])
+
+        queue.release(6)
+        #expect(queue.startAll() == [])
+        queue.release(1)
+        #expect(queue.startAll() == [4])
+    }
+
     @Test(
         "gives a client all slots if its share is 1 or there is only one, and the daemon itself always"
     )
