@@ -178,10 +178,16 @@ final class Transfer {
 
     /// The slots that the current hop takes.
     var place: FetchTicket.Place {
-        FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule)
+        FetchTicket.Place(
+            origin: url.origin, rule: hopRule?.maxConcurrent == nil ? job.request.rule : hopRule)
     }
 
-    /// The rule for a redirect's target, if that bounds the number of concurrent fetches.
+    /// How the current hop's certificate is verified: at a foreign origin as that origin's own rule says.
+    var trust: OriginRuleConfiguration.TLS {
+        (isForeignOrigin ? hopRule : job.request.rule)?.tls ?? OriginRuleConfiguration.TLS()
+    }
+
+    /// The rule for a redirect's target.
     private var hopRule: OriginRule?
 
     /// Whether the current hop's request has been sent.
@@ -210,7 +216,7 @@ final class Transfer {
         redirectHead = nil
         url = target
         // Lost: that the rule is ambiguous; the receiver refuses the response then.
-        hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
+        hopRule = try? job.request.rules.rule(for: target)
         redirects += 1
         needsFreshConnection = false
         if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {
