@@ -365,7 +365,7 @@ package final class ImageHandler: Sendable {
     ) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
         // The failure of a result may have been recorded for its source.
-        let source = failures.remaining(ofSource: request.sourceKey, history, at: clock().seconds)
+        let source = failures.remaining(ofSource: request.fullKey, history, at: clock().seconds)
         // The origin may have sent other bytes because of the client's proxies.
         return history != nil || memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock().seconds) ?? source

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
 import Primitives
 import URLs
 
@@ -7,17 +8,17 @@ import URLs
 ///
 /// Pure. Taking or removing a fetch costs O(origins waiting + queue).
 struct ClientQueue {
-    private var lines: [SourceURL.Origin: [FetchTicket]] = [:]
+    private struct Entry {
+        let id: UInt64
+        let rule: OriginRule?
+    }
+
+    private var lines: [SourceURL.Origin: [Entry]] = [:]
     /// The origins with a queue; the first was served longest ago.
     private var turns: [SourceURL.Origin] = []
 
     /// The number of waiting fetches.
     private(set) var count = 0
-
-    /// The origin with the longest queue, and the queue's length.
-    var longest: (origin: SourceURL.Origin, count: Int)? {
-        turns.map { ($0, lines[$0]?.count ?? 0) }.max { $0.1 < $1.1 }
-    }
 
     /// Returns the number of fetches that wait for `origin`.
     func count(for origin: SourceURL.Origin) -> Int { lines[origin]?.count ?? 0 }
@@ -26,23 +27,23 @@ struct ClientQueue {
     mutating func append(_ ticket: FetchTicket) {
         let origin = ticket.place.origin
         if lines[origin] == nil { turns.append(origin) }
-        lines[origin, default: []].append(ticket)
+        lines[origin, default: []].append(Entry(id: ticket.id, rule: ticket.place.rule))
         count += 1
     }
 
-    /// Removes and returns the next fetch that has free slots; origins take turns.
+    /// Removes the next fetch that has free slots, and returns its id; origins take turns.
     ///
     /// Skips an origin without free slots without a search in its queue.
     /// - Parameter newestFirst: whether a queue is served from its end.
     mutating func takeNext(
         newestFirst: Bool, by slots: FetchSlots, for client: ClientID?
-    ) -> FetchTicket? {
+    ) -> UInt64? {
         for (turn, origin) in turns.enumerated() where slots.hasCapacity(for: origin, and: client) {
             let line = lines[origin] ?? []
             let index =
                 newestFirst
-                ? line.lastIndex { slots.hasCapacity(for: $0.place.rule) }
-                : line.firstIndex { slots.hasCapacity(for: $0.place.rule) }
+                ? line.lastIndex { slots.hasCapacity(for: $0.rule, and: client) }
+                : line.firstIndex { slots.hasCapacity(for: $0.rule, and: client) }
             guard let index else { continue }
             turns.remove(at: turn)
             turns.append(origin)
@@ -51,25 +52,34 @@ struct ClientQueue {
         return nil
     }
 
-    /// Removes a fetch; nil if it is not here.
-    mutating func remove(_ id: UInt64, of origin: SourceURL.Origin) -> FetchTicket? {
+    /// Removes a fetch, and returns its id; nil if it is not here.
+    mutating func remove(_ id: UInt64, of origin: SourceURL.Origin) -> UInt64? {
         guard let index = lines[origin]?.firstIndex(where: { $0.id == id }) else { return nil }
         return remove(at: index, of: origin)
     }
 
-    /// Removes the fetch that would be served last in an origin's queue.
-    mutating func removeLast(of origin: SourceURL.Origin, newestFirst: Bool) -> FetchTicket? {
-        guard let line = lines[origin] else { return nil }
-        return remove(at: newestFirst ? 0 : line.count - 1, of: origin)
+    /// The fetch that would be served last in the longest of the origins' queues that has one which may go; nil if none
+    /// has.
+    /// - Parameters:
+    ///   - newestFirst: whether a queue is served from its end.
+    ///   - length: only longer queues count.
+    ///   - mayGo: decides on a fetch's id.
+    func last(newestFirst: Bool, longerThan length: Int, where mayGo: (UInt64) -> Bool) -> UInt64? {
+        let candidates = turns.compactMap { lines[$0] }.filter { $0.count > length }
+        for line in candidates.sorted(by: { $0.count > $1.count }) {
+            let entry = newestFirst ? line.first { mayGo($0.id) } : line.last { mayGo($0.id) }
+            if let entry { return entry.id }
+        }
+        return nil
     }
 
-    private mutating func remove(at index: Int, of origin: SourceURL.Origin) -> FetchTicket? {
-        guard let ticket = lines[origin]?.remove(at: index) else { return nil }
+    private mutating func remove(at index: Int, of origin: SourceURL.Origin) -> UInt64? {
+        guard let entry = lines[origin]?.remove(at: index) else { return nil }
         count -= 1
         if lines[origin]?.isEmpty == true {
             lines[origin] = nil
             turns.removeAll { $0 == origin }
         }
-        return ticket
+        return entry.id
     }
 }

@@ -4,57 +4,48 @@ import Primitives
 
 /// The waiting fetches of one priority: a queue for each client; the clients take turns.
 ///
-/// Pure. The client with the fewest slots is served first; among equals, the client that was served longest
-/// ago. Taking a fetch costs O(clients waiting × log + a client's queue).
+/// Pure. A fetch that several clients wait for is in the queue of each. The client with the fewest slots is served
+/// first; among equals, the client that was served longest ago. Taking a fetch costs O(clients waiting × log +
+/// a client's queue).
 struct ClientQueues {
     private var queues: [ClientID?: ClientQueue] = [:]
     /// The clients with a queue; the first was served longest ago.
     private var turns: [ClientID?] = []
 
-    /// The number of waiting fetches.
-    private(set) var count = 0
+    /// Whether no fetch waits.
+    var isEmpty: Bool { turns.isEmpty }
 
     /// Returns the waiting fetches of one client; nil if it has none.
     func queue(of client: ClientID?) -> ClientQueue? { queues[client] }
 
-    /// The client with the most waiting fetches in this priority.
-    var busiest: ClientID?? { turns.max { count(of: $0) < count(of: $1) } }
-
-    /// Returns the number of a client's waiting fetches in this priority.
-    func count(of client: ClientID?) -> Int { queues[client]?.count ?? 0 }
-
-    /// Appends a fetch to its queue.
-    mutating func append(_ ticket: FetchTicket) {
-        let client = ticket.place.client
+    /// Appends a fetch to a client's queue.
+    mutating func append(_ ticket: FetchTicket, for client: ClientID?) {
         if queues[client] == nil { turns.append(client) }
         queues[client, default: ClientQueue()].append(ticket)
-        count += 1
     }
 
-    /// Removes and returns the next fetch that has free slots; clients take turns.
+    /// Removes the next fetch that has free slots from the queue of the client whose turn it is; clients take turns.
+    ///
+    /// The fetch stays in the queues of other clients.
     /// - Parameter newestFirst: whether an origin's queue is served from its end.
-    mutating func takeNext(newestFirst: Bool, by slots: FetchSlots) -> FetchTicket? {
+    /// - Returns: the fetch's id, and that client.
+    mutating func takeNext(newestFirst: Bool, by slots: FetchSlots) -> (id: UInt64, client: ClientID?)? {
         for client in order(by: slots) {
-            let ticket = change(client) { $0.takeNext(newestFirst: newestFirst, by: slots, for: client) }
-            guard let ticket else { continue }
+            let id = change(client) { $0.takeNext(newestFirst: newestFirst, by: slots, for: client) }
+            guard let id else { continue }
             if let turn = turns.firstIndex(of: client) {
                 turns.remove(at: turn)
                 turns.append(client)
             }
-            return ticket
+            return (id, client)
         }
         return nil
     }
 
-    /// Removes a fetch; nil if it is not here.
-    mutating func remove(_ ticket: FetchTicket) -> FetchTicket? {
-        change(ticket.place.client) { $0.remove(ticket.id, of: ticket.place.origin) }
-    }
-
-    /// Removes the fetch that would be served last in a client's longest queue.
-    mutating func removeLast(of client: ClientID?, newestFirst: Bool) -> FetchTicket? {
-        change(client) { queue in
-            queue.longest.flatMap { queue.removeLast(of: $0.origin, newestFirst: newestFirst) }
+    /// Removes a fetch from the queues of all its clients.
+    mutating func remove(_ ticket: FetchTicket) {
+        for client in ticket.clients {
+            _ = change(client) { $0.remove(ticket.id, of: ticket.place.origin) }
         }
     }
 
@@ -71,21 +62,20 @@ struct ClientQueues {
 
     /// Calls `take` with a client's queue, and removes the queue when it becomes empty.
     private mutating func change(
-        _ client: ClientID?, _ take: (inout ClientQueue) -> FetchTicket?
-    ) -> FetchTicket? {
+        _ client: ClientID?, _ take: (inout ClientQueue) -> UInt64?
+    ) -> UInt64? {
         // The dictionary must not hold the queue while it changes: each call would copy it.
         guard var queue = queues.updateValue(ClientQueue(), forKey: client) else {
             queues[client] = nil
             return nil
         }
-        let ticket = take(&queue)
-        if ticket != nil { count -= 1 }
+        let id = take(&queue)
         if queue.count > 0 {
             queues.updateValue(queue, forKey: client)
         } else {
             queues.removeValue(forKey: client)
             turns.removeAll { $0 == client }
         }
-        return ticket
+        return id
     }
 }

@@ -75,7 +75,8 @@ final class CurlHandle {
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
             && setVersion(for: url, transfer.rules.configuration)
-            && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
+            && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines)
+            && setTrust(transfer.trust)
             && setSignature(rule, transfer.job.keys) && setCommand(transfer.job.request.command)
     }
 
@@ -102,8 +103,7 @@ final class CurlHandle {
             CURLOPT_HTTP_VERSION, Int(mayBeSecond ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
-    private func setTrust(_ rule: OriginRule?) -> Bool {
-        guard let tls = rule?.tls else { return true }
+    private func setTrust(_ tls: OriginRuleConfiguration.TLS) -> Bool {
         if tls.insecure { return set(CURLOPT_SSL_VERIFYPEER, 0) && set(CURLOPT_SSL_VERIFYHOST, 0) }
         guard let ca = tls.ca else { return true }
         // Only the rule's certificates: the system's folder of certificates is not used.

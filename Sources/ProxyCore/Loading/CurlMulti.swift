@@ -133,8 +133,6 @@ final class CurlMulti {
         case .full: return finish(transfer, .failure(.queueFull))
         }
         transfers[job.id] = transfer
-        // The inbox has not reported clients that joined before this, or reported them too early.
-        for client in job.request.urgency.joined { queue.join(job.id, by: client) }
         // Started before the next command is handled, so that only fetches that cannot run fill the queue.
         startWaiting()
     }
@@ -232,14 +230,15 @@ final class CurlMulti {
     private func ticket(for transfer: Transfer) -> FetchTicket {
         let queueDeadline = now + rules.configuration.queueTimeout.duration
         return FetchTicket(
-            id: transfer.job.id, place: transfer.place, priority: transfer.job.request.urgency.priority,
+            id: transfer.job.id, place: transfer.place, clients: transfer.job.request.urgency.clients,
+            priority: transfer.job.request.urgency.priority,
             deadline: min(queueDeadline, transfer.clock?.totalDeadline ?? queueDeadline))
     }
 
     /// Removes a fetch from the queue, or its hop from the set; a hop that has not ended is aborted.
     private func release(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
-        if let place = queue.release(transfer.job.id) { transfer.client = place.client }
+        queue.release(transfer.job.id)
         transfer.endLookUp()
         guard let handle = transfer.handle else { return }
         counters.countHop(

@@ -48,10 +48,10 @@ package struct FetchConfiguration: SettingGroup {
         Setting(
             "clientShare", \.clientShare, in: 0.1...1,
             """
-            The share of `maxConcurrent`, and of `maxPerHost`, that one client (an IPv4 address, the /64 of an IPv6 one) may
-            use at once, rounded up, but less than all, so that slots remain for other clients. 1 is no bound, for setups
-            where all requests come from one proxy that `http.trustedProxies` does not name. The daemon's own fetches and
-            clients of a unix socket are not bounded.
+            The share of `maxConcurrent`, of `maxPerHost`, and of a rule's `maxConcurrent`, that one client (an IPv4 address,
+            the /64 of an IPv6 one) may use at once, rounded up, but less than all, so that slots remain for other clients. 1
+            is no bound, for setups where all requests come from one proxy that `http.trustedProxies` does not name. The
+            daemon's own fetches and clients of a unix socket are not bounded.
             """)
         Setting(
             "queue", \.queue, in: 0...1_000_000,

@@ -8,6 +8,9 @@ import Primitives
 /// slots first; for each client its origins take turns, so that a long queue delays no other origin;
 /// `fetch.order` decides within an origin's queue. A fetch that waits for a slot of its own origin or client
 /// does not block others.
+///
+/// A fetch that several clients wait for runs with the turn of the first, and counts for that client. As long as it
+/// waits it counts for the one with the fewest waiting fetches.
 struct FetchQueue {
     /// The result of `enqueue`.
     enum Admission: Equatable {
@@ -20,18 +23,23 @@ struct FetchQueue {
         case full
     }
 
+    /// The slots of a running fetch, and the client that it counts for.
+    private struct Running {
+        let place: FetchTicket.Place
+        let client: ClientID?
+    }
+
     private var maxWaiting = 0
     private var newestFirst = false
     /// By rank: low, normal, high.
     private var queues = Array(repeating: ClientQueues(), count: FetchPriority.allCases.count)
     /// The fetches that have had a slot before; the first is next.
-    private var returned: [FetchTicket] = []
+    private var returned: [UInt64] = []
     /// The waiting fetches by id.
     private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
     /// The number of waiting fetches of each client.
     private var waitingPerClient: [ClientID?: Int] = [:]
-    /// The slots of each running fetch.
-    private var runningPlaces: [UInt64: FetchTicket.Place] = [:]
+    private var runningFetches: [UInt64: Running] = [:]
     private var slots: FetchSlots
     /// No waiting fetch times out before this; it may be earlier than the first timeout.
     private var earliestDeadline: ContinuousClock.Instant?
@@ -61,7 +69,7 @@ struct FetchQueue {
 
     /// Adds a new fetch.
     mutating func enqueue(_ ticket: FetchTicket) -> Admission {
-        guard waiting >= maxWaiting, !slots.hasCapacity(for: ticket.place) else {
+        guard waiting >= maxWaiting, slots.client(for: ticket) == nil else {
             wait(ticket)
             return .admitted
         }
@@ -74,32 +82,39 @@ struct FetchQueue {
     ///
     /// So the queue may hold up to `fetch.maxConcurrent` more than `fetch.queue`.
     mutating func requeue(_ ticket: FetchTicket) {
-        returned.insert(ticket, at: 0)
+        var ticket = ticket
+        ticket.hasReturned = true
+        returned.insert(ticket.id, at: 0)
         note(ticket)
     }
 
     /// Raises a waiting fetch's priority; it goes to the end of its queue there.
     mutating func raise(_ id: UInt64, to priority: FetchPriority) {
-        guard let known = waitingTickets[id], priority > known.priority else { return }
-        move(known) { $0.priority = priority }
+        guard var ticket = waitingTickets[id], priority > ticket.priority, !ticket.hasReturned else { return }
+        _ = remove(id)
+        ticket.priority = priority
+        wait(ticket)
     }
 
-    /// Another client waits for the same fetch: the fetch counts for that client from now on if it then gets
-    /// a slot sooner.
+    /// Another client waits for the same fetch, too: it also has the turns of that client.
     ///
     /// So a client without free slots, or with many waiting fetches, can't delay a fetch that others need.
     mutating func join(_ id: UInt64, by client: ClientID?) {
-        guard let known = waitingTickets[id], known.place.client != client else { return }
-        var place = known.place
-        place.client = client
-        guard prospects(of: place) < prospects(of: known.place) else { return }
-        move(known) { $0.place = place }
+        guard var ticket = waitingTickets[id], !ticket.clients.contains(client) else { return }
+        ticket.clients.append(client)
+        waitingTickets[id] = ticket
+        waitingPerClient[client, default: 0] += 1
+        if !ticket.hasReturned { queues[ticket.priority.rank].append(ticket, for: client) }
     }
 
     /// Removes a waiting fetch; false if it does not wait.
     mutating func remove(_ id: UInt64) -> Bool {
         guard let ticket = forget(id) else { return false }
-        if queues[ticket.priority.rank].remove(ticket) == nil { returned.removeAll { $0.id == id } }
+        if ticket.hasReturned {
+            returned.removeAll { $0 == id }
+        } else {
+            queues[ticket.priority.rank].remove(ticket)
+        }
         return true
     }
 
@@ -117,119 +132,117 @@ struct FetchQueue {
 
     /// Gives a slot to the next fetch that may run, and returns its id; nil if none may run.
     mutating func startNext() -> UInt64? {
-        guard slots.hasCapacity, waiting > 0, let ticket = takeNext() else { return nil }
-        forget(ticket.id)
-        slots.take(ticket.place)
-        runningPlaces[ticket.id] = ticket.place
-        return ticket.id
+        guard slots.hasCapacity, waiting > 0, let next = takeNext(),
+            let place = waitingTickets[next.id]?.place
+        else { return nil }
+        _ = remove(next.id)
+        slots.take(place, for: next.client)
+        runningFetches[next.id] = Running(place: place, client: next.client)
+        return next.id
     }
 
-    /// Takes back the slots of a running fetch and returns them; nil if it does not run.
-    @discardableResult
-    mutating func release(_ id: UInt64) -> FetchTicket.Place? {
-        guard let place = runningPlaces.removeValue(forKey: id) else { return nil }
-        slots.giveBack(place)
-        return place
+    /// Takes back the slots of a fetch, if it runs.
+    mutating func release(_ id: UInt64) {
+        guard let running = runningFetches.removeValue(forKey: id) else { return }
+        slots.giveBack(running.place, of: running.client)
     }
 
     // MARK: - Steps
 
     private mutating func wait(_ ticket: FetchTicket) {
-        queues[ticket.priority.rank].append(ticket)
+        for client in ticket.clients { queues[ticket.priority.rank].append(ticket, for: client) }
         note(ticket)
     }
 
     private mutating func note(_ ticket: FetchTicket) {
         waitingTickets[ticket.id] = ticket
-        waitingPerClient[ticket.place.client, default: 0] += 1
+        for client in ticket.clients { waitingPerClient[client, default: 0] += 1 }
         earliestDeadline = min(earliestDeadline ?? ticket.deadline, ticket.deadline)
     }
 
-    @discardableResult
     private mutating func forget(_ id: UInt64) -> FetchTicket? {
         guard let ticket = waitingTickets.removeValue(forKey: id) else { return nil }
-        let (client, count) = (ticket.place.client, waitingCount(of: ticket.place.client) - 1)
-        if count > 0 {
-            waitingPerClient.updateValue(count, forKey: client)
-        } else {
-            waitingPerClient.removeValue(forKey: client)
+        for client in ticket.clients {
+            let count = waitingCount(of: client) - 1
+            if count > 0 {
+                waitingPerClient.updateValue(count, forKey: client)
+            } else {
+                waitingPerClient.removeValue(forKey: client)
+            }
         }
         return ticket
     }
 
     private func waitingCount(of client: ClientID?) -> Int { waitingPerClient[client, default: 0] }
 
-    /// Moves a waiting fetch to the queue of another priority.
-    private mutating func move(_ known: FetchTicket, _ change: (inout FetchTicket) -> Void) {
-        guard var ticket = queues[known.priority.rank].remove(known) else { return }
-        forget(ticket.id)
-        change(&ticket)
-        wait(ticket)
-    }
-
-    /// What delays a fetch, less is better: whether its client has no free slot, the client's slots, and the
-    /// client's waiting fetches.
-    private func prospects(of place: FetchTicket.Place) -> (Int, Int, Int) {
-        let isAble =
-            slots.hasCapacity(for: place.client) && slots.hasCapacity(for: place.origin, and: place.client)
-        return (isAble ? 0 : 1, slots.held(by: place.client), waitingCount(of: place.client))
-    }
-
-    private mutating func takeNext() -> FetchTicket? {
+    /// The next fetch and the client whose turn it is; the fetch may stay in the queues of other clients.
+    private mutating func takeNext() -> (id: UInt64, client: ClientID?)? {
         // A copy of its own, because each access through `self` would copy the whole queue.
         let slots = slots
-        if let index = returned.firstIndex(where: { slots.hasCapacity(for: $0.place) }) {
-            return returned.remove(at: index)
+        for id in returned {
+            if let client = waitingTickets[id].flatMap(slots.client) { return (id, client) }
         }
-        for rank in queues.indices.reversed() where queues[rank].count > 0 {
+        for rank in queues.indices.reversed() where !queues[rank].isEmpty {
             var queue = queues[rank]
             // The array must not hold the queue while it changes: each call would copy it.
             queues[rank] = ClientQueues()
             defer { queues[rank] = queue }
-            if let ticket = queue.takeNext(newestFirst: newestFirst, by: slots) {
-                return ticket
-            }
+            if let next = queue.takeNext(newestFirst: newestFirst, by: slots) { return next }
         }
         return nil
     }
+
+    // MARK: - A full queue
 
     /// Removes a fetch so that another one has space: one of the client with the most waiting fetches, if that
     /// has at least two more than the other's client; otherwise one of the same client; otherwise a less
     /// urgent one of a client with more waiting.
     private mutating func displaced(by ticket: FetchTicket) -> FetchTicket? {
-        let (client, count) = (ticket.place.client, waitingCount(of: ticket.place.client))
-        guard let busiest = waitingPerClient.max(by: { $0.value < $1.value }) else { return nil }
-        if busiest.key != client, busiest.value > count + 1 {
-            return removeLast(of: busiest.key)
+        let load = load(of: ticket)
+        let victim =
+            last(ofClientsAbove: load + 1, below: queues.count) ?? lastOfClient(of: ticket)
+            ?? last(ofClientsAbove: load, below: ticket.priority.rank)
+        guard let victim, let displaced = waitingTickets[victim] else { return nil }
+        _ = remove(victim)
+        return displaced
+    }
+
+    /// The client of a fetch that has the fewest waiting: it counts for that client as long as it waits.
+    private func countedClient(of ticket: FetchTicket) -> ClientID? {
+        ticket.clients.min { waitingCount(of: $0) < waitingCount(of: $1) } ?? nil
+    }
+
+    /// The number of waiting fetches of the client that a fetch counts for.
+    private func load(of ticket: FetchTicket) -> Int { waitingCount(of: countedClient(of: ticket)) }
+
+    /// The least urgent fetch that counts for the client with the most waiting, if that has more than `load`.
+    /// - Parameter rank: only fetches of lower priorities count.
+    private func last(ofClientsAbove load: Int, below rank: Int) -> UInt64? {
+        var busiest: (client: ClientID?, load: Int)?
+        for ticket in waitingTickets.values where !ticket.hasReturned && ticket.priority.rank < rank {
+            let client = countedClient(of: ticket)
+            let count = waitingCount(of: client)
+            if count > busiest?.load ?? load { busiest = (client, count) }
         }
-        if let own = displacedOfClient(by: ticket) { return own }
-        guard let rank = queues.indices.first(where: { queues[$0].count > 0 }), rank < ticket.priority.rank,
-            let other = queues[rank].busiest, waitingCount(of: other) > count
+        guard let busiest else { return nil }
+        return queues.indices.lazy.compactMap { last(of: busiest.client, in: $0) }.first
+    }
+
+    /// The last fetch of the client's longest queue in its lowest priority, if that priority is lower than the
+    /// ticket's, or if that queue is longer than the one that the ticket would join.
+    private func lastOfClient(of ticket: FetchTicket) -> UInt64? {
+        let client = countedClient(of: ticket)
+        guard let rank = queues.indices.first(where: { queues[$0].queue(of: client) != nil }),
+            rank <= ticket.priority.rank
         else { return nil }
-        return removeLast(of: other, in: rank)
+        let own = queues[rank].queue(of: client)?.count(for: ticket.place.origin) ?? 0
+        return last(of: client, in: rank, longerThan: rank < ticket.priority.rank ? 0 : own + 1)
     }
 
-    /// Removes the last fetch of the client's longest queue in its lowest priority, if that priority is lower
-    /// than the ticket's, or if that queue is longer than the one that the ticket would join.
-    private mutating func displacedOfClient(by ticket: FetchTicket) -> FetchTicket? {
-        let client = ticket.place.client
-        guard let rank = queues.indices.first(where: { queues[$0].count(of: client) > 0 }),
-            rank <= ticket.priority.rank, let queue = queues[rank].queue(of: client),
-            let longest = queue.longest
-        else { return nil }
-        let isFair = longest.count > queue.count(for: ticket.place.origin) + 1
-        guard rank < ticket.priority.rank || isFair else { return nil }
-        return removeLast(of: client, in: rank)
-    }
-
-    /// Removes the client's least urgent fetch; nil if all of them have had a slot before.
-    private mutating func removeLast(of client: ClientID?) -> FetchTicket? {
-        queues.indices.first { queues[$0].count(of: client) > 0 }.flatMap { removeLast(of: client, in: $0) }
-    }
-
-    private mutating func removeLast(of client: ClientID?, in rank: Int) -> FetchTicket? {
-        let victim = queues[rank].removeLast(of: client, newestFirst: newestFirst)
-        if let victim { forget(victim.id) }
-        return victim
+    /// The last of the fetches that count for a client in a priority; nil if there is none.
+    private func last(of client: ClientID?, in rank: Int, longerThan length: Int = 0) -> UInt64? {
+        queues[rank].queue(of: client)?.last(newestFirst: newestFirst, longerThan: length) { id in
+            waitingTickets[id].map { countedClient(of: $0) == client } ?? false
+        }
     }
 }

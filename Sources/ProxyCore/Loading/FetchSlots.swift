@@ -5,12 +5,12 @@ import Primitives
 import URLs
 
 /// The slots of running fetches: a number in total, per origin, and per rule with its own bound. One client
-/// may use only a share of the total and of an origin's slots. Pure.
+/// may use only a share of the total, of an origin's slots, and of a rule's. Pure.
 struct FetchSlots {
-    /// A client's fetches from one origin.
-    private struct Pair: Hashable {
+    /// A client's fetches from one origin, or by one rule.
+    private struct Pair<Bound: Hashable>: Hashable {
         let client: ClientID?
-        let origin: SourceURL.Origin
+        let bound: Bound
     }
 
     private var most = 1, mostPerOrigin = 1
@@ -18,7 +18,8 @@ struct FetchSlots {
     private var perOrigin: [SourceURL.Origin: Int] = [:]
     private var perRule: [OriginRule: Int] = [:]
     private var perClient: [ClientID?: Int] = [:]
-    private var perPair: [Pair: Int] = [:]
+    private var perClientAndOrigin: [Pair<SourceURL.Origin>: Int] = [:]
+    private var perClientAndRule: [Pair<OriginRule>: Int] = [:]
 
     /// The number of slots in use.
     private(set) var taken = 0
@@ -38,10 +39,16 @@ struct FetchSlots {
     /// Whether any slot is free.
     var hasCapacity: Bool { taken < most }
 
-    /// Whether all slots that a fetch needs are free.
-    func hasCapacity(for place: FetchTicket.Place) -> Bool {
-        hasCapacity(for: place.client) && hasCapacity(for: place.origin, and: place.client)
-            && hasCapacity(for: place.rule)
+    /// Whether all slots that a fetch needs are free for a client.
+    func hasCapacity(for place: FetchTicket.Place, and client: ClientID?) -> Bool {
+        hasCapacity(for: client) && hasCapacity(for: place.origin, and: client)
+            && hasCapacity(for: place.rule, and: client)
+    }
+
+    /// The client of a fetch that may take the slots it needs, of several the one with the fewest; nil if none may.
+    func client(for ticket: FetchTicket) -> ClientID?? {
+        ticket.clients.filter { hasCapacity(for: ticket.place, and: $0) }
+            .min { held(by: $0) < held(by: $1) }
     }
 
     /// Whether a client may use another slot in total.
@@ -53,34 +60,40 @@ struct FetchSlots {
     func hasCapacity(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
         guard hasCapacity, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
         return client == nil
-            || perPair[Pair(client: client, origin: origin), default: 0] < share(of: mostPerOrigin)
+            || perClientAndOrigin[Pair(client: client, bound: origin), default: 0] < share(of: mostPerOrigin)
     }
 
-    /// Whether a rule has a free slot; true for a rule without its own bound.
-    func hasCapacity(for rule: OriginRule?) -> Bool {
+    /// Whether a rule has a free slot for a client; true for a rule without its own bound.
+    func hasCapacity(for rule: OriginRule?, and client: ClientID?) -> Bool {
         guard let rule, let most = rule.maxConcurrent else { return true }
-        return perRule[rule, default: 0] < most
+        guard perRule[rule, default: 0] < most else { return false }
+        return client == nil
+            || perClientAndRule[Pair(client: client, bound: rule), default: 0] < share(of: most)
     }
 
     /// Returns the number of a client's slots.
     func held(by client: ClientID?) -> Int { perClient[client, default: 0] }
 
-    /// Takes the slots of a fetch.
-    mutating func take(_ place: FetchTicket.Place) {
+    /// Takes the slots of a fetch, which counts for a client.
+    mutating func take(_ place: FetchTicket.Place, for client: ClientID?) {
         taken += 1
         perOrigin[place.origin, default: 0] += 1
-        perClient[place.client, default: 0] += 1
-        perPair[Pair(client: place.client, origin: place.origin), default: 0] += 1
-        if let rule = place.rule { perRule[rule, default: 0] += 1 }
+        perClient[client, default: 0] += 1
+        perClientAndOrigin[Pair(client: client, bound: place.origin), default: 0] += 1
+        guard let rule = place.rule else { return }
+        perRule[rule, default: 0] += 1
+        perClientAndRule[Pair(client: client, bound: rule), default: 0] += 1
     }
 
-    /// Returns the slots of a fetch.
-    mutating func giveBack(_ place: FetchTicket.Place) {
+    /// Returns the slots of a fetch that counted for a client.
+    mutating func giveBack(_ place: FetchTicket.Place, of client: ClientID?) {
         taken -= 1
         Self.decrease(&perOrigin, place.origin)
-        Self.decrease(&perClient, place.client)
-        Self.decrease(&perPair, Pair(client: place.client, origin: place.origin))
-        if let rule = place.rule { Self.decrease(&perRule, rule) }
+        Self.decrease(&perClient, client)
+        Self.decrease(&perClientAndOrigin, Pair(client: client, bound: place.origin))
+        guard let rule = place.rule else { return }
+        Self.decrease(&perRule, rule)
+        Self.decrease(&perClientAndRule, Pair(client: client, bound: rule))
     }
 
     /// The number of `count` slots that one client may use: less than all if there are at least two.

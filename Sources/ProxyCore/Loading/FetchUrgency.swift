@@ -3,8 +3,10 @@
 package import Primitives
 import Synchronization
 
-/// The priority of one fetch, and the clients that wait for it. It is the highest of its waiters' and never
-/// falls.
+/// The priority of one fetch, and the clients that wait for it. The priority is the highest of its waiters' and
+/// never falls.
+///
+/// A client that hangs up stays: another client only ever adds turns to a fetch, and takes none away.
 package final class FetchUrgency: Sendable {
     /// A change.
     enum Change: Sendable {
@@ -16,28 +18,25 @@ package final class FetchUrgency: Sendable {
 
     private struct State {
         var priority: FetchPriority
-        var joined: [ClientID?] = []
+        var clients: [ClientID?]
         var observer: (@Sendable (Change) -> Void)?
     }
 
-    /// The client that started the fetch; nil for the daemon itself.
-    package let client: ClientID?
     private let state: Mutex<State>
 
-    /// The maximum number of further clients that are stored until the fetch enters the queue.
-    private static let maxJoined = 16
+    /// The maximum number of clients that are distinguished for one fetch; further ones only change its priority.
+    private static let mostClients = 16
 
     /// Creates the state of a new fetch with this priority, for this client.
     package init(_ priority: FetchPriority = .normal, client: ClientID? = nil) {
-        self.client = client
-        state = Mutex(State(priority: priority))
+        state = Mutex(State(priority: priority, clients: [client]))
     }
 
     /// The current priority.
     package var priority: FetchPriority { state.withLock { $0.priority } }
 
-    /// The first further clients that wait for the fetch.
-    var joined: [ClientID?] { state.withLock(\.joined) }
+    /// The client that started the fetch and those that joined, each once; nil stands for the daemon itself.
+    var clients: [ClientID?] { state.withLock(\.clients) }
 
     /// Raises the priority; does nothing if it is at least as high.
     package func raise(to priority: FetchPriority) {
@@ -51,11 +50,11 @@ package final class FetchUrgency: Sendable {
     /// Adds another client that waits for the fetch with this priority.
     package func join(_ client: ClientID?, to priority: FetchPriority) {
         raise(to: priority)
-        guard client != self.client else { return }
         report(.joined(client)) { state in
-            if state.joined.count < Self.maxJoined, !state.joined.contains(client) {
-                state.joined.append(client)
+            guard state.clients.count < Self.mostClients, !state.clients.contains(client) else {
+                return false
             }
+            state.clients.append(client)
             return true
         }
     }

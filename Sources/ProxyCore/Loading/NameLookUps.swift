@@ -18,15 +18,15 @@ final class NameLookUps {
     /// The maximum number of descriptors of one look-up: libcurl's own pair, and two of the C library.
     private static let descriptorsEach = 4
 
-    /// Counts a new look-up for a client, which may have half of them; nil if it could use descriptors that other
-    /// libraries need, even if lower ones are free.
-    func begin(for client: ClientID?) -> Ticket? {
+    /// Counts a new look-up for the first of the clients that may have another: each may have half of them. Nil if none may,
+    /// or if it could use descriptors that other libraries need, even if lower ones are free.
+    func begin(for clients: [ClientID?]) -> Ticket? {
         let most = Self.most(of: linux_descriptor_limit())
-        guard underWay < most else { return nil }
-        if let client {
-            guard perClient[client, default: 0] < max(1, most / 2) else { return nil }
-            perClient[client, default: 0] += 1
-        }
+        let mostEach = max(1, most / 2)
+        guard underWay < most,
+            let client = clients.first(where: { $0.map { perClient[$0, default: 0] < mostEach } ?? true })
+        else { return nil }
+        if let client { perClient[client, default: 0] += 1 }
         underWay += 1
         return Ticket(client: client)
     }

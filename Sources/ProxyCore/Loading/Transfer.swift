@@ -169,7 +169,6 @@ final class Transfer {
         self.activity = activity
         self.continuation = continuation
         url = job.request.url
-        client = job.request.urgency.client
         hop = Hop(rules.configuration)
     }
 
@@ -179,14 +178,17 @@ final class Transfer {
 
     /// The slots that the current hop takes.
     var place: FetchTicket.Place {
-        FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule, client: client)
+        FetchTicket.Place(
+            origin: url.origin, rule: hopRule?.maxConcurrent == nil ? job.request.rule : hopRule)
     }
 
-    /// The rule for a redirect's target, if that bounds the number of concurrent fetches.
-    private var hopRule: OriginRule?
+    /// How the current hop's certificate is verified: at a foreign origin as that origin's own rule says.
+    var trust: OriginRuleConfiguration.TLS {
+        (isForeignOrigin ? hopRule : job.request.rule)?.tls ?? OriginRuleConfiguration.TLS()
+    }
 
-    /// The client that the fetch counts for.
-    var client: ClientID?
+    /// The rule for a redirect's target.
+    private var hopRule: OriginRule?
 
     /// Whether the current hop's request has been sent.
     var hasSentRequest: Bool { clock?.isConnecting == false }
@@ -214,7 +216,7 @@ final class Transfer {
         redirectHead = nil
         url = target
         // Lost: that the rule is ambiguous; the receiver refuses the response then.
-        hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
+        hopRule = try? job.request.rules.rule(for: target)
         redirects += 1
         needsFreshConnection = false
         if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {

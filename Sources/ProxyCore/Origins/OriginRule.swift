@@ -103,6 +103,9 @@ package final class OriginRule: Sendable {
         rewrite?.isBelow(url) ?? false
     }
 
+    /// Whether cache keys may leave out parameters that the origin gets.
+    package var dropsParameters: Bool { !filter.isEmpty }
+
     /// The text that identifies the source in cache keys.
     package func keyText(of url: SourceURL) -> String { filter.key(of: url) }
 

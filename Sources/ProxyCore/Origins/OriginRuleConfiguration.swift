@@ -119,7 +119,8 @@ package struct OriginRuleConfiguration: SettingObject {
             """
             `{"dropQuery": […]}` names query parameters that do not distinguish sources (SDWebImage: cacheKeyFilter); a `*`
             at the end matches any rest, and `["*"]` matches all parameters. The first request's parameters fetch the
-            picture for all, so drop a signature only where every client may see what one may see
+            picture for all, so drop a signature only where every client may see what one may see. A refusal is remembered
+            for the whole URL, and fetches are shared by requests for the whole URL; a 404 or 410 removes no copies
             """)
         Setting(
             "decode", \.decode,

@@ -7,6 +7,9 @@ struct QueryFilter: Sendable {
     private let names: Set<Substring>
     private let prefixes: [Substring]
 
+    /// Whether it removes no parameter of any URL.
+    var isEmpty: Bool { names.isEmpty && prefixes.isEmpty }
+
     /// - Parameter patterns: names of parameters as they are spelled in URLs; a `*` at the end matches any
     ///   rest.
     init(dropping patterns: [String]) throws(OriginRuleError.Reason) {

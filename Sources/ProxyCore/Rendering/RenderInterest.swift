@@ -15,6 +15,8 @@ package final class RenderInterest: Sendable {
         /// The client that began it and those that joined, each once; nil stands for the daemon itself and
         /// for clients that can't be distinguished.
         var clients: [ClientID?]
+        /// When the last of them joined; nil if none has.
+        var lastJoin: ContinuousClock.Instant?
     }
 
     private let state: Mutex<Parties>
@@ -34,12 +36,13 @@ package final class RenderInterest: Sendable {
     /// The clients now.
     var parties: Parties { state.withLock { $0 } }
 
-    /// Adds a client.
-    package func join(_ client: ClientID?, _ priority: FetchPriority) {
+    /// Adds a client, whose wait for a worker begins now.
+    package func join(_ client: ClientID?, _ priority: FetchPriority, at now: ContinuousClock.Instant) {
         state.withLock { parties in
             parties.priority = max(parties.priority, priority)
             guard parties.clients.count < Self.mostClients, !parties.clients.contains(client) else { return }
             parties.clients.append(client)
+            parties.lastJoin = now
         }
     }
 }

@@ -14,6 +14,8 @@ struct RenderJob: Sendable {
     /// Where an intermediate is written.
     let beside: FilePlace?
     let enqueued: ContinuousClock.Instant
+    /// The longest wait for a worker; no matter to a renderer without workers.
+    var queueTimeout = Duration.zero
     /// The clients that wait for it.
     var interest = RenderInterest()
     /// Resumed exactly once, by the code that removes the job from the renderer's state.
@@ -26,6 +28,19 @@ struct RenderJob: Sendable {
         var job = self
         job.isRetried = true
         return job
+    }
+
+    /// When a job that waits fails: so long after it was enqueued, or after the last of its clients joined, which would
+    /// otherwise fail sooner than with a job of its own.
+    static func deadline(
+        enqueued: ContinuousClock.Instant, _ interest: RenderInterest, timeout: Duration
+    ) -> ContinuousClock.Instant {
+        max(enqueued, interest.parties.lastJoin ?? enqueued) + timeout
+    }
+
+    /// When it fails if it waits until then; later once another client has joined.
+    var deadline: ContinuousClock.Instant {
+        Self.deadline(enqueued: enqueued, interest, timeout: queueTimeout)
     }
 
     /// Answers the caller.

@@ -150,7 +150,8 @@ package final class WorkerPool: ImageRendering {
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: clock.now(), interest: interest, continuation: continuation)
+                    enqueued: clock.now(), queueTimeout: configuration.queueTimeout.duration,
+                    interest: interest, continuation: continuation)
                 // A job that no client waits for does not get a second worker.
                 job.isRetried = interest.isBackground
                 enqueue(job)
@@ -166,13 +167,27 @@ package final class WorkerPool: ImageRendering {
         let effect = state.withLock { $0.submit(job) }
         effect.perform()
         guard effect.isWaiting else { return }
-        let id = job.id
-        clock.schedule(configuration.queueTimeout.duration) { [weak self] in
-            self?.state.withLock { $0.expire(id) }.perform()
+        expire(job.id, enqueued: job.enqueued, job.interest)
+    }
+
+    /// Ends a job at its deadline if it still waits then; without the job itself, which may end before.
+    private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ interest: RenderInterest) {
+        let timeout = configuration.queueTimeout.duration
+        let left = RenderJob.deadline(enqueued: enqueued, interest, timeout: timeout) - clock.now()
+        guard left > .zero else { return state.withLock { $0.expire(id) }.perform() }
+        clock.schedule(max(left, .milliseconds(1))) { [weak self] in
+            self?.expire(id, enqueued: enqueued, interest)
         }
     }
 
     // MARK: - For the workers' threads
+
+    /// Queues a job of much work until another one like it has ended: one worker is left to the others.
+    func postpone(_ job: RenderJob) {
+        update { ((), $0.postpone(job, until: job.deadline, at: clock.now())) }
+        // The job may have been running when its time was up, and been joined then.
+        expire(job.id, enqueued: job.enqueued, job.interest)
+    }
 
     /// Changes the pool's state and then performs the effects, outside the lock.
     func update<Value: Sendable>(_ change: (inout PoolState) -> (Value, PoolState.Effect)) -> Value {

@@ -259,7 +259,7 @@ final class WorkerThread: Sendable {
                     continue
                 }
                 stage = .waiting(bytes)
-                deadline = job.enqueued + configuration.queueTimeout.duration
+                deadline = job.deadline
                 if exceedsMemoryLimit(bytes) {
                     try proceed(.refuse(.outOfMemory), &stage, &deadline, process)
                 }
@@ -268,11 +268,12 @@ final class WorkerThread: Sendable {
                 guard isPostponed, case .failed(.queueTimedOut) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
-                postpone(job)
+                pool.postpone(job)
                 return nil
             case (.message, .waiting):
                 // It sends nothing before the message to proceed.
                 throw .malformed
+            case (.deadline, .waiting) where job.deadline > now: deadline = job.deadline
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
                 try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
@@ -286,12 +287,6 @@ final class WorkerThread: Sendable {
                 }
             }
         }
-    }
-
-    /// Postpones a job of much work until another one like it has ended: one worker is left to the others.
-    private func postpone(_ job: RenderJob) {
-        let deadline = job.enqueued + configuration.queueTimeout.duration
-        pool.update { ((), $0.postpone(job, until: deadline, at: now)) }
     }
 
     /// Whether a job needs more than a worker may take; address space, some of which a worker uses from its

@@ -14,6 +14,7 @@ package struct ImageRequest: Sendable {
         let plan: RenderPlan?
         let sourceKey: CacheKey
         let sourceKeyText: String
+        let fullKey: CacheKey
         let resultKey: CacheKey
         let resultKeyText: String
 
@@ -23,6 +24,9 @@ package struct ImageRequest: Sendable {
             self.rule = rule
             sourceKeyText = ImageRequest.sourceKeyText(source, rule)
             sourceKey = CacheKey(canonicalText: sourceKeyText)
+            fullKey =
+                rule?.dropsParameters == true
+                ? CacheKey(canonicalText: ImageRequest.sourceKeyText(source, nil)) : sourceKey
             let sourceText = sourceKeyText
             resultKeyText =
                 plan.map { ImageRequest.keyText(of: $0, source: sourceText) } ?? "untouched " + sourceText
@@ -37,6 +41,9 @@ package struct ImageRequest: Sendable {
     package var rule: OriginRule? { subject.rule }
     /// Identifies the source: the normalized URL, as the rule filters it.
     package var sourceKey: CacheKey { subject.sourceKey }
+    /// Identifies what the origin is asked for: the normalized URL with the parameters that the rule drops from
+    /// `sourceKey`, which a client may choose freely.
+    package var fullKey: CacheKey { subject.fullKey }
     /// The text whose hash is `sourceKey`.
     package var sourceKeyText: String { subject.sourceKeyText }
     /// The transform of the original; nil if the original is sent unchanged.

@@ -26,6 +26,62 @@ struct OriginRuleEndToEndTests {
         #expect(proxy.origin.log.requests.map(\.target) == ["/a.jpg?w=1&sig=one", "/a.jpg?w=2"])
     }
 
+    @Test("cacheKey.dropQuery: a refusal because of a dropped parameter is remembered for that value alone")
+    func droppedRefusal() async throws {
+        let proxy = try await proxy(#""cacheKey": {"dropQuery": ["sig"]}"#)
+        proxy.origin.route("/a.jpg") { request in
+            request.target == "/a.jpg?sig=good" ? .body(Fixtures.photo) : .status(403)
+        }
+
+        for query in ["?sig=bad", "?sig=bad", ""] {
+            #expect(try await proxy.get(proxy.target("/a.jpg" + query)).code == "upstream_status")
+        }
+        let good = try await proxy.get(proxy.target("/a.jpg?sig=good"))
+
+        #expect(good.status == 200)
+        #expect(
+            proxy.origin.log.requests.map(\.target) == ["/a.jpg?sig=bad", "/a.jpg", "/a.jpg?sig=good"])
+        #expect(try await proxy.get(proxy.target("/a.jpg?sig=bad")).status == 200, "a fresh copy is for all")
+    }
+
+    @Test("cacheKey.dropQuery: requests that differ in a dropped parameter share no fetch that is under way")
+    func droppedFetch() async throws {
+        let proxy = try await proxy(#""cacheKey": {"dropQuery": ["sig"]}"#)
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg") { request in
+            request.target == "/a.jpg?sig=good"
+                ? .body(Fixtures.photo) : OriginAnswer.status(403).held(by: gate)
+        }
+
+        async let hostile = proxy.get(proxy.target("/a.jpg?sig=bad"))
+        await proxy.origin.waitForRequests("/a.jpg")
+        let good = try await proxy.get(proxy.target("/a.jpg?sig=good"))
+        gate.open()
+
+        #expect(good.status == 200)
+        #expect(try await hostile.status == 502)
+    }
+
+    @Test(
+        "cacheKey.dropQuery: a 404 that a dropped parameter may have caused removes no copies",
+        arguments: ["?utm_source=gone", ""])
+    func droppedAbsence(query: String) async throws {
+        let proxy = try await proxy(#""cacheKey": {"dropQuery": ["utm_*"]}"#)
+        proxy.origin.route("/a.jpg") { request in
+            guard request.target == "/a.jpg?utm_source=mail" else { return .status(404) }
+            let fields = [("Cache-Control", "no-cache"), ("ETag", "\"1\"")]
+            return request["if-none-match"] == nil
+                ? .body(Fixtures.photo, fields: fields) : OriginAnswer.status(304, fields: fields)
+        }
+        let target = proxy.target("/a.jpg?utm_source=mail")
+        #expect(try await proxy.get(target).status == 200)
+
+        #expect(try await proxy.get(proxy.target("/a.jpg" + query)).status == 404)
+
+        #expect(try await proxy.get(target).status == 200)
+        #expect(proxy.origin.log.requests.last?["if-none-match"] == "\"1\"")
+    }
+
     @Test("responseContentType: a refusal names the media type, and not the bytes")
     func mediaType() async throws {
         let proxy = try await proxy(#""responseContentType": ["image/png"]"#)

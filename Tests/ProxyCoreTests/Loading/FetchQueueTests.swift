@@ -140,10 +140,7 @@ struct FetchQueueTests {
 
     @Test("bounds the running fetches of one rule, for all its origins together")
     func perRule() throws {
-        var configuration = OriginRuleConfiguration()
-        configuration.match = ["*://*"]
-        configuration.maxConcurrent = 2
-        let rule = try OriginRule(configuration, at: 0, secrets: .checking)
+        let rule = try rule(running: 2)
         var queue = queue(running: 9, perOrigin: 9, waiting: 9)
         for (id, host) in [(1, "a"), (2, "b"), (3, "c"), (4, "a")] {
             _ = queue.enqueue(try ticket(id, host, rule: rule))
@@ -184,6 +181,22 @@ struct FetchQueueTests {
         #expect(queue.startAll() == [])
         queue.release(1)
         #expect(queue.startAll() == [3])
+    }
+
+    @Test("reserves a slot of each rule with its own bound that a single client can't use")
+    func ruleShare() throws {
+        let rule = try rule(running: 4)
+        var queue = queue(running: 99, perOrigin: 9, waiting: 99)
+        for id in 1...5 { _ = queue.enqueue(try ticket(id, "h\(id)", rule: rule, for: 1)) }
+        #expect(queue.startAll() == [1, 2, 3], "three of four")
+
+        _ = queue.enqueue(try ticket(6, "h6", rule: rule, for: 2))
+        #expect(queue.startAll() == [6])
+
+        queue.release(6)
+        #expect(queue.startAll() == [])
+        queue.release(1)
+        #expect(queue.startAll() == [4])
     }
 
     @Test(
@@ -234,32 +247,22 @@ struct FetchQueueTests {
         #expect(queue.waiting == 4)
     }
 
-    @Test("counts a fetch for the waiting client that gets a slot first")
-    func joins() throws {
-        var queue = queue(running: 9, perOrigin: 3, waiting: 9)
-        for id in 1...3 { _ = queue.enqueue(try ticket(id, "a", for: 1)) }
-        #expect(queue.startAll() == [1, 2])
-
-        queue.join(3, by: ClientID(v4: 2))
-        #expect(queue.startAll() == [3], "the second client has slots left")
-        #expect(queue.release(3)?.client == ClientID(v4: 2))
-
-        _ = queue.enqueue(try ticket(4, "a", for: 3))
-        _ = queue.enqueue(try ticket(5, "a", for: 3))
-        queue.join(5, by: ClientID(v4: 1))
-        #expect(queue.startAll() == [4])
-        #expect(queue.waitingTickets[5]?.place.client == ClientID(v4: 3), "the first client has none left")
-    }
-
     private func ticket(
         _ id: Int, _ host: String, _ priority: FetchPriority = .normal, rule: OriginRule? = nil,
         for client: Int? = nil, until deadline: ContinuousClock.Instant? = nil
     ) throws -> FetchTicket {
         let place = FetchTicket.Place(
-            origin: try SourceURL(parsing: "http://\(host).example/").origin, rule: rule,
-            client: client.map { ClientID(v4: UInt32($0)) })
+            origin: try SourceURL(parsing: "http://\(host).example/").origin, rule: rule)
         return FetchTicket(
-            id: UInt64(id), place: place, priority: priority, deadline: deadline ?? now + .seconds(9))
+            id: UInt64(id), place: place, clients: [client.map { ClientID(v4: UInt32($0)) }],
+            priority: priority, deadline: deadline ?? now + .seconds(9))
+    }
+
+    private func rule(running: Int) throws -> OriginRule {
+        var configuration = OriginRuleConfiguration()
+        configuration.match = ["*://*"]
+        configuration.maxConcurrent = running
+        return try OriginRule(configuration, at: 0, secrets: .checking)
     }
 
     private func queue(

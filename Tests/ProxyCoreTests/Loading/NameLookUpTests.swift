@@ -20,13 +20,13 @@ struct NameLookUpTests {
     func counting() {
         let lookUps = NameLookUps()
         var begun: [NameLookUps.Ticket] = []
-        while begun.count < 1_000, let ticket = lookUps.begin(for: nil) { begun.append(ticket) }
+        while begun.count < 1_000, let ticket = lookUps.begin(for: [nil]) { begun.append(ticket) }
 
         lookUps.end(begun[0])
 
         #expect(begun.count < 1_000)
-        #expect(lookUps.begin(for: nil) != nil)
-        #expect(lookUps.begin(for: nil) == nil)
+        #expect(lookUps.begin(for: [nil]) != nil)
+        #expect(lookUps.begin(for: [nil]) == nil)
     }
 
     @Test("of one client leave as many to the others")
@@ -34,13 +34,23 @@ struct NameLookUpTests {
         let lookUps = NameLookUps()
         let (one, other) = (ClientID(v4: 1), ClientID(v4: 2))
         var ofOne: [NameLookUps.Ticket] = []
-        while ofOne.count < 1_000, let ticket = lookUps.begin(for: one) { ofOne.append(ticket) }
+        while ofOne.count < 1_000, let ticket = lookUps.begin(for: [one]) { ofOne.append(ticket) }
         var ofOther = 0
-        while ofOther < 1_000, lookUps.begin(for: other) != nil { ofOther += 1 }
+        while ofOther < 1_000, lookUps.begin(for: [other]) != nil { ofOther += 1 }
 
         #expect(ofOne.count == ofOther)
         lookUps.end(ofOne[0])
-        #expect(lookUps.begin(for: one) != nil)
+        #expect(lookUps.begin(for: [one]) != nil)
+    }
+
+    @Test("of a fetch that several clients wait for need the share of one of them")
+    func sharedFetch() {
+        let lookUps = NameLookUps()
+        let (one, other) = (ClientID(v4: 1), ClientID(v4: 2))
+        while lookUps.begin(for: [one]) != nil {}
+
+        #expect(lookUps.begin(for: [one, other]) != nil)
+        #expect(lookUps.begin(for: [one]) == nil)
     }
 
     @Test("A look-up that its caller leaves holds the fetch until it ends, and connects to nothing then")

@@ -120,6 +120,31 @@ struct RuledFetchTests {
         }
     }
 
+    @Test("verifies a redirect's target as the rule of that says, and sends it nothing else of that rule")
+    func certificatesOfTarget() async throws {
+        let fixture = try LoaderFixture()
+        let secure = try TLSOrigin(file: "a.png", [1, 2, 3])
+        let other = try FakeOrigin()
+        fixture.origin.route("/secure", .redirect(to: secure.url))
+        fixture.origin.route("/other", .redirect(to: other.url("/a.png")))
+        other.route("/a.png", .body([1]))
+        var trusting = OriginRuleConfiguration()
+        (trusting.match, trusting.tls) = ([secure.url], tls(ca: secure.certificate))
+        var naming = OriginRuleConfiguration()
+        (naming.match, naming.requestHeaders) = ([other.url("/*")], ["X-Team": .literal("pictures")])
+        let rules = try OriginRules([trusting, naming], secrets: .checking)
+
+        for path in ["/secure", "/other"] {
+            var request = try fixture.request(path)
+            request.rules = rules
+            let receiver = CollectingReceiver()
+            _ = try await fixture.loader.load(request, into: receiver)
+            #expect(receiver.head?.status == 200)
+        }
+
+        #expect(other.log.requests.map { $0["x-team"] } == [nil])
+    }
+
     /// Stores the order of a loader's calls, and runs a closure after the first bytes.
     private final class Listener: OriginReceiving {
         enum Event: Equatable {

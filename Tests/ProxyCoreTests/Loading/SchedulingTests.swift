@@ -173,6 +173,36 @@ struct SchedulingTests {
         for task in stalled { task.cancel() }
     }
 
+    @Test("serves a client's waiting fetch when it has a slot, although a client without one has joined it")
+    func hijackedFetch() async throws {
+        let fixture = try LoaderFixture { $0.maxPerHost = 3 }
+        let gate = OriginGate()
+        fixture.origin.route("/stalled", .silence)
+        fixture.origin.route("/held", OriginAnswer.body([1]).held(by: gate))
+        fixture.origin.route("/waiting", .body([1]))
+        let (own, hostile) = (ClientID(v4: 1), ClientID(v4: 2))
+        let held = (0..<2).map { _ in
+            Task { try await fixture.load("/held", urgency: FetchUrgency(client: own)) }
+        }
+        await fixture.origin.waitForRequests("/held", count: 2)
+        let urgency = FetchUrgency(client: own)
+        let stalled = Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        await fixture.origin.waitForRequests("/stalled")
+        let waiting = Task { try await fixture.load("/waiting", urgency: urgency) }
+        await fixture.waitUntilQueued(1)
+        urgency.join(hostile, to: .normal)
+        let more = (0..<4).map { _ in
+            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        }
+        await fixture.waitUntilQueued(5)
+
+        gate.open()
+        for task in held { _ = try await task.value }
+        _ = try await waiting.value
+
+        for task in more + [stalled] { task.cancel() }
+    }
+
     @Test("drops a waiting fetch from a full queue for a host that has none")
     func fullQueue() async throws {
         let fixture = try LoaderFixture {

@@ -190,7 +190,7 @@ struct JobQueueTests {
         let both = line.interest(1, .low)
         line.add("a1", "a2", "a3", of: 1)
         line.add("shared", for: both)
-        both.join(ClientID(v4: 2), .normal)
+        both.join(ClientID(v4: 2), .normal, at: .now)
 
         #expect(line.displace(for: line.interest(3)) == "a3")
         #expect(line.next() == "a1")
@@ -202,7 +202,7 @@ struct JobQueueTests {
     func accomplices() {
         for number in 0..<4 {
             let both = line.interest(1)
-            both.join(ClientID(v4: 2), .normal)
+            both.join(ClientID(v4: 2), .normal, at: .now)
             line.add("a\(number)", for: both)
         }
         line.add("c1", "c2", of: 3)

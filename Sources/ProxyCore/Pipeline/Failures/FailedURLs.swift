@@ -9,7 +9,9 @@ import URLs
 
 /// The failures of sources and results that are not tried again for a while (SDWebImage: failedURLs).
 ///
-/// Decides which failures are remembered, and under which key; a `FailedURLCache` keeps them, and says for how long.
+/// Decides which failures are remembered, and under which key; a `FailedURLCache` keeps them, and says for how long. A source
+/// has the key of its whole URL here, also where the caches' keys leave out parameters: an origin may refuse a request
+/// because of them, and a client may choose them freely.
 package final class FailedURLs: Sendable {
     private let failed: FailedURLCache<PipelineError>
     /// Sources that are decoded once more because a result has failed; one that can be decoded is paused.
@@ -63,7 +65,7 @@ package final class FailedURLs: Sendable {
         ofSourceOf request: ImageRequest, _ history: FetchContext.History?, _ content: ContentHash?,
         at now: Int64
     ) -> PipelineError? {
-        let key = refusingKey(ofSource: request.sourceKey, history, at: now)
+        let key = refusingKey(ofSource: request.fullKey, history, at: now)
         let failure = failure(of: key, content, at: now)
         return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
@@ -78,7 +80,7 @@ package final class FailedURLs: Sendable {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
-        let source = remembered(refusingKey(ofSource: request.sourceKey, history, at: now))
+        let source = remembered(refusingKey(ofSource: request.fullKey, history, at: now))
         let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         return (isShrunk ? nil : source, remembered(request.resultKey))
     }
@@ -131,17 +133,19 @@ package final class FailedURLs: Sendable {
         // What can't be shrunk says nothing of the source to others.
         let isOfResult = failure.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         remember(
-            failure, source: request.sourceKey, result: request.resultKey, request.source.normalized,
-            history, isOfResult: isOfResult, atMost: seconds, at: now)
+            failure, source: request.sourceKey, as: request.fullKey, result: request.resultKey,
+            request.source.normalized, history, isOfResult: isOfResult, atMost: seconds, at: now)
     }
 
     func remember(
-        _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
+        _ failure: PipelineError, source: CacheKey, as full: CacheKey? = nil, result: CacheKey,
+        _ text: String = "",
         _ history: FetchContext.History? = nil, isOfResult: Bool = false, atMost seconds: Int64? = nil,
         at now: Int64
     ) {
         guard let memory = failure.row.memory else { return }
-        let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source, history) : result
+        let key =
+            memory.scope == .source && !isOfResult ? self.key(ofSource: full ?? source, history) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
         failed.remember(
             key, failure, as: memory.kind, ofSource: source, text, atMost: most,
@@ -161,28 +165,32 @@ package final class FailedURLs: Sendable {
     }
 
     /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
+    /// - Parameter full: the key of its whole URL; nil for `source`.
     func beginVerification(
-        of source: CacheKey, _ content: ContentHash? = nil, _ history: FetchContext.History? = nil,
+        of source: CacheKey, as full: CacheKey? = nil, _ content: ContentHash? = nil,
+        _ history: FetchContext.History? = nil,
         at now: Int64
     ) -> Bool {
         // With no time for such failures there is nothing to find out.
-        let key = refusingKey(ofSource: source, history, at: now)
+        let key = refusingKey(ofSource: full ?? source, history, at: now)
         guard soundTime.load(ordering: .relaxed) > 0, !isRefused(key, content, at: now) else { return false }
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
     /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad
     /// image is remembered.
+    /// - Parameter full: the key of its whole URL; nil for `source`.
     func endVerification(
-        of source: CacheKey, _ text: String, _ verdict: Verdict, _ history: FetchContext.History? = nil,
-        at now: Int64
+        of source: CacheKey, as full: CacheKey? = nil, _ text: String, _ verdict: Verdict,
+        _ history: FetchContext.History? = nil, at now: Int64
     ) {
         var pause: Int64 = 0
         switch verdict {
         case .sound: pause = soundTime.load(ordering: .relaxed)
         case .failed(let failure):
             failed.remember(
-                key(ofSource: source, history), failure, as: .badImage, ofSource: source, text, at: now)
+                key(ofSource: full ?? source, history), failure, as: .badImage, ofSource: source, text,
+                at: now)
         case .unknown: break
         }
         verifications.withLock { $0.end(source, pausedFor: pause, at: now) }

@@ -17,7 +17,7 @@ extension ImageJob {
     /// Sends the origin one request for all jobs that need this source; a conditional one when `record` is given.
     ///
     /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the same
-    /// content stays valid. A 404 or 410 deletes the copies. Once the head forbids sharing, later requests start their own
+    /// content stays valid. A 404 or 410 deletes the copies, unless the client may have caused it. Once the head forbids sharing, later requests start their own
     /// fetch; those that have joined share it.
     ///
     /// - Parameters:
@@ -122,7 +122,7 @@ extension ImageJob {
         failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
         metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
         part?.end(summary, status: fetch.received.head?.status, of: question.url)
-        if !isPrivate { failures.forget(source: request.sourceKey, context.history, at: now.seconds) }
+        if !isPrivate { failures.forget(source: request.fullKey, context.history, at: now.seconds) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = (ContinuousClock.now - start).inMicroseconds
         offer(fetched: source)
@@ -267,6 +267,7 @@ extension ImageJob {
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
-    /// Whether the origin's answer can't be because of proxies that the client names; a refresh names none.
-    private var speaksForAll: Bool { context.history == nil }
+    /// Whether the origin's answer can't be because of proxies that the client names, a refresh names none, nor because of
+    /// a parameter that the source's key leaves out.
+    private var speaksForAll: Bool { context.history == nil && request.rule?.dropsParameters != true }
 }

@@ -29,7 +29,7 @@ extension ImageJob {
                 progress.streamedFetch.set(nil)
             }
         } else {
-            subscription.progress.interest.join(context.client, priority)
+            subscription.progress.interest.join(context.client, priority, at: .now)
             job.raiseFetchPriority()
         }
         if !isPrivate, request.delivery.options.contains(.continueInBackground) {

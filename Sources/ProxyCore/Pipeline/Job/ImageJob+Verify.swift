@@ -18,7 +18,8 @@ extension ImageJob {
     func verifyDecoding(of source: Source, after failure: PipelineError) {
         guard failure.needsVerification, token.isValid, let body = source.body,
             failures.beginVerification(
-                of: request.sourceKey, source.record.contentHash, context.history, at: now.seconds)
+                of: request.sourceKey, as: request.fullKey, source.record.contentHash, context.history,
+                at: now.seconds)
         else { return }
         let content = source.record.contentHash
         Task {
@@ -27,7 +28,8 @@ extension ImageJob {
             let record = await tiers.record(for: request)
             let isCurrent = token.isValid && (record?.contentHash ?? content) == content
             failures.endVerification(
-                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown,
+                of: request.sourceKey, as: request.fullKey, request.source.normalized,
+                isCurrent ? verdict : .unknown,
                 context.history, at: now.seconds)
         }
     }
