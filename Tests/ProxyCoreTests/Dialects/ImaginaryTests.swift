@@ -79,6 +79,10 @@ struct ImaginaryTests {
                 "watermark?text=Hi&color=255,0,0&opacity=1&noreplicate=true&dpi=72&font=sans%2012",
                 "text:text64=SGk:size=12:color=ff0000ff:gravity=northwest:x=0:y=0"
             ),
+            (
+                "watermark?text=Hi&noreplicate=true&dpi=720&font=sans%20-9223372036854775808",
+                "text:text64=SGk:size=10:color=ffffff40:gravity=northwest:x=0:y=0"
+            ),
         ])
     func operations(target: String, transform: String) throws {
         let mark = target.contains("?") ? "&" : "?"

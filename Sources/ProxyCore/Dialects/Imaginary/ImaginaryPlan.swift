@@ -253,7 +253,7 @@ struct ImaginaryPlan {
         let points = (query.text("font") ?? "sans 10").split(separator: " ").compactMap { Int($0) }.last ?? 10
         // Letters are measured in points, 72 to an inch.
         let dots = try query.count("dpi") ?? 150
-        let size = max(1, min(points, 1_000) * min(dots, 1_000) / 72)
+        let size = max(1, min(max(points, 1), 1_000) * min(dots, 1_000) / 72)
         let margin = try query.count("margin") ?? 0
         let tile = try query.flag("noreplicate") ?? false ? "" : ":tile=1"
         operations.append(
