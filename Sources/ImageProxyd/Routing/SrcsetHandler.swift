@@ -221,7 +221,7 @@ struct SrcsetHandler: Sendable {
     }
 
     private func json(_ facts: JSONValue, _ order: Order, _ placeholder: String?) -> JSONValue {
-        let (width, height) = (max(1, facts.int("uprightWidth")), max(1, facts.int("uprightHeight")))
+        let (width, height) = (facts.side("uprightWidth") ?? 1, facts.side("uprightHeight") ?? 1)
         // Nothing is enlarged: the source's own width stands for those beyond it.
         var widths = order.widths.filter { $0 < width }
         if widths.count < order.widths.count { widths.append(width) }

@@ -133,9 +133,9 @@ package struct Thumbor: Dialect {
         let options = try ThumborPath(parsing: checked(target.path).rest, flavor: settings.flavor)
         let isUpright = settings.respectsOrientation || settings.flavor == .imagor
         let names = isUpright ? ("uprightWidth", "uprightHeight") : ("width", "height")
-        guard case .integer(let width)? = information[names.0],
-            case .integer(let height)? = information[names.1]
-        else { return information }
+        guard let width = information.side(names.0), let height = information.side(names.1) else {
+            return information
+        }
         return ThumborFacts(ThumborPlan(options, settings, now: target.now), width: width, height: height)
             .json
     }

@@ -86,9 +86,9 @@ extension Weserv {
             if let value { members.append(JSONValue.Member(name: name, value: value)) }
         }
         add("format", information["format"])
-        if case .integer(let width)? = information["uprightWidth"],
-            case .integer(let height)? = information["uprightHeight"],
-            case .integer(let all)? = information["frames"],
+        // Frames number no more than pixels of a side.
+        if let width = information.side("uprightWidth"), let height = information.side("uprightHeight"),
+            let all = information.side("frames"),
             let size = try options.resultSize(of: (width, height))
         {
             // Frames stand below each other there.
