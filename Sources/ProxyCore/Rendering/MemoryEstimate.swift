@@ -62,7 +62,7 @@ struct MemoryEstimate {
     /// Bytes for each pixel of the result.
     private static let heldBytes: [String: Int] = [
         Flip.name: 4, Rotate.name: 8, Blur.name: 4, Sharpen.name: 4, Pixelate.name: 4, Trim.name: 4,
-        Round.name: 4, Convolve.name: 8, Equalize.name: 4, Noise.name: 8,
+        Round.name: 4, Convolve.name: 8, Equalize.name: 4, Noise.name: 8, Saturation.name: 4,
         Mask.name: 4, Extend.name: 4, Watermark.name: 4, Text.name: 4,
     ]
 
