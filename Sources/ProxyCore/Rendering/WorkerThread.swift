@@ -181,6 +181,11 @@ final class WorkerThread: Sendable {
 
     /// Runs one job to its end; returns how the worker's service ended, if it did.
     private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
+        // Its client may have left while the worker was started: that alert has been lowered.
+        guard !pool.update({ ($0.isCancelled(job), .init()) }) else {
+            end(job, .failure(.cancelled))
+            return nil
+        }
         let waited = job.interest.isBackground ? .zero : now - job.enqueued
         let queued = waited.inMicroseconds
         let descriptors: JobDescriptors
