@@ -22,6 +22,14 @@ package final class PurgeJournal: Sendable {
         var undone: [SharedPurge] = []
         /// Purges of this node that the store does not have yet.
         var unwritten: [SharedPurge] = []
+
+        /// Remembers a purge that has been read or done.
+        ///
+        /// As long as the store can't be read nothing else removes any: one that is forgotten here is at most done again.
+        mutating func see(_ purge: SharedPurge, isDone: Bool) {
+            seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: isDone)
+            if seen.count > PurgeJournal.maxSeen { seen = seen.filter { !$0.value.isDone } }
+        }
     }
 
     private struct Seen {
@@ -49,6 +57,8 @@ package final class PurgeJournal: Sendable {
     static let overlap: Int64 = 120_000
     /// Most purges that wait for the store to be reachable; of more, the answers say that no other node will learn of them.
     static let maxUnwritten = 4_096
+    /// Most purges that are remembered as done.
+    static let maxSeen = 262_144
     /// Most purges that wait to be done here; of more, everything is purged in their place.
     static let maxUndone = 4_096
 
@@ -90,7 +100,7 @@ package final class PurgeJournal: Sendable {
             var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
             while state.seen[purge.name] != nil { purge.milliseconds += 1 }
             state.times.note(purge.target, at: now)
-            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            state.see(purge, isDone: true)
             return purge
         }
     }
@@ -181,7 +191,7 @@ package final class PurgeJournal: Sendable {
     /// Notes that another node's purge has been done here. Until then each message of it is new, and so is its object.
     package func didPerform(_ purge: SharedPurge) {
         state.withLock { state in
-            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: true)
+            state.see(purge, isDone: true)
             state.undone.removeAll { $0 == purge }
         }
     }
@@ -255,7 +265,7 @@ package final class PurgeJournal: Sendable {
             state.position = max(state.position, min(purge.milliseconds, now))
             state.times.note(purge.target, at: storedAt)
             guard purge.node != node, state.seen[purge.name] == nil else { return false }
-            state.seen[purge.name] = Seen(milliseconds: purge.milliseconds, isDone: false)
+            state.see(purge, isDone: false)
             return true
         }
     }
