@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
-import Glibc
 import Primitives
 
 /// The orders that have ended, and the file that has them and the present ones through a restart.
@@ -37,21 +35,6 @@ struct PrefetchHistory: Sendable {
         }
         return Array("{\"orders\": [\n".utf8) + Array(lines.joined(separator: Array(",\n".utf8)))
             + Array("\n]}\n".utf8)
-    }
-
-    /// Replaces a file by another content in one step (rename(2)); returns 0, or the error.
-    static func write(_ content: [UInt8], to path: String) -> CInt {
-        let draft = path + ".new"
-        let descriptor = unsafe linux_open(
-            draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return errno }
-        var code = unsafe content.withUnsafeBytes { unsafe FileIO.write($0, to: descriptor, at: 0) }
-        // Else the name could come before the bytes after a loss of power.
-        if code == 0, fdatasync(descriptor) != 0 { code = errno }
-        close(descriptor)
-        if code == 0, unsafe rename(draft, path) != 0 { code = errno }
-        if code != 0 { unsafe unlink(draft) }
-        return code
     }
 
     /// Reads the file at the start: what ran when it was written has been interrupted. A file that can't be read is as

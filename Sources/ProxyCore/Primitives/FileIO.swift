@@ -29,15 +29,19 @@ package enum FileIO {
         return 0
     }
 
-    /// Replaces a file as a whole, also where the process is killed; returns 0, or the error. It is the daemon's user's alone.
+    /// Replaces a file as a whole, also where the process is killed or the power fails; returns 0, or the error. It is the
+    /// daemon's user's alone.
     package static func replace(_ path: String, by bytes: [UInt8]) -> CInt {
         let temporary = path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return errno }
-        defer { close(descriptor) }
-        let code = unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, at: 0) }
-        guard code == 0 else { return code }
-        return unsafe rename(temporary, path) == 0 ? 0 : errno
+        var code = unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, at: 0) }
+        // Else the name could come before the bytes after a loss of power.
+        if code == 0, fdatasync(descriptor) != 0 { code = errno }
+        close(descriptor)
+        if code == 0, unsafe rename(temporary, path) != 0 { code = errno }
+        if code != 0 { unsafe unlink(temporary) }
+        return code
     }
 
     /// Fills `bytes` from `offset` (preadv2(2)); returns the number of bytes read, which is smaller at the end of the file,
