@@ -101,11 +101,14 @@ final class PrefetchService: Sendable {
         guard let maker = state.withLock({ $0.isStopped ? nil : $0.maker }) else { throw .stopped }
         if let problem = maker().problem(with: plan, at: body.urls) { throw .request(problem) }
         let token = PrefetchProgress.newToken()
-        let result = state.withLock { state -> Result<Void, PrefetchQueue.Refusal> in
-            Result { () throws(PrefetchQueue.Refusal) in
+        // Again, since the daemon may have begun to stop: it would lose the order.
+        let result = state.withLock { state -> Result<Void, PrefetchQueue.Refusal>? in
+            guard !state.isStopped else { return nil }
+            return Result { () throws(PrefetchQueue.Refusal) in
                 try state.queue.add(body, plan, token: token, at: now, seconds: seconds)
             }
         }
+        guard let result else { throw .stopped }
         if case .failure(let refusal) = result { throw .refused(refusal) }
         advance(saves: true)
         guard let progress = progress(of: token) else { throw .stopped }
@@ -289,8 +292,7 @@ final class PrefetchService: Sendable {
             state.isSaving = false
             return (state.queue.progresses, state.history.ended)
         }
-        let code = PrefetchHistory.write(
-            PrefetchHistory.content(running: present, ended: ended), to: path)
+        let code = FileIO.replace(path, by: PrefetchHistory.content(running: present, ended: ended))
         guard code != 0 else { return }
         logger.warning(
             "the history of prefetch orders could not be written to \(path): \(systemErrorText(code))")
