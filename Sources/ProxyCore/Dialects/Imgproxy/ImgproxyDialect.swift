@@ -277,7 +277,9 @@ package struct ImgproxyDialect: Dialect {
         }
         let reading = ImgproxyArguments(option: name, values: arguments)
         guard option.counts.contains(arguments.count) else {
-            throw reading.error("it has \(arguments.count) arguments, at most \(option.counts.upperBound)")
+            throw reading.error(
+                "it has \(arguments.count) arguments; it takes \(option.counts.lowerBound) to \(option.counts.upperBound)"
+            )
         }
         try option.read(&options, reading)
     }
