@@ -6,6 +6,7 @@ import Testing
 @testable import Loading
 @testable import Origins
 @testable import Primitives
+@testable import URLs
 
 @Suite("The loader's schedule")
 struct SchedulingTests {
@@ -175,32 +176,38 @@ struct SchedulingTests {
 
     @Test("serves a client's waiting fetch when it has a slot, although a client without one has joined it")
     func hijackedFetch() async throws {
-        let fixture = try LoaderFixture { $0.maxPerHost = 3 }
+        let fixture = try LoaderFixture {
+            // One slot of each host for a client, and two in all.
+            ($0.maxConcurrent, $0.maxPerHost, $0.clientShare) = (6, 2, 0.3)
+        }
         let gate = OriginGate()
         fixture.origin.route("/stalled", .silence)
         fixture.origin.route("/held", OriginAnswer.body([1]).held(by: gate))
         fixture.origin.route("/waiting", .body([1]))
-        let (own, hostile) = (ClientID(v4: 1), ClientID(v4: 2))
-        let held = (0..<2).map { _ in
-            Task { try await fixture.load("/held", urgency: FetchUrgency(client: own)) }
-        }
-        await fixture.origin.waitForRequests("/held", count: 2)
-        let urgency = FetchUrgency(client: own)
-        let stalled = Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        let (own, hostile, other) = (ClientID(v4: 1), ClientID(v4: 2), ClientID(v4: 3))
+        let held = Task { try await fixture.load("/held", urgency: FetchUrgency(client: own)) }
+        var stalled = [Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: other)) }]
+        await fixture.origin.waitForRequests("/held")
         await fixture.origin.waitForRequests("/stalled")
+        let urgency = FetchUrgency(client: own)
         let waiting = Task { try await fixture.load("/waiting", urgency: urgency) }
         await fixture.waitUntilQueued(1)
+
         urgency.join(hostile, to: .normal)
-        let more = (0..<4).map { _ in
-            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        for name in ["first.test", "second.test"] {
+            TestNames.set(name, to: ["127.0.0.1"])
+            var request = try fixture.request("/stalled")
+            request.urgency = FetchUrgency(client: hostile)
+            request.url = try SourceURL(parsing: "http://\(name):\(fixture.origin.port)/stalled")
+            stalled.append(
+                Task { [request] in try await fixture.loader.load(request, into: CollectingReceiver()) })
         }
-        await fixture.waitUntilQueued(5)
-
+        await fixture.origin.waitForRequests("/stalled", count: 3)
         gate.open()
-        for task in held { _ = try await task.value }
-        _ = try await waiting.value
 
-        for task in more + [stalled] { task.cancel() }
+        _ = try await held.value
+        _ = try await waiting.value
+        for task in stalled { task.cancel() }
     }
 
     @Test("drops a waiting fetch from a full queue for a host that has none")
