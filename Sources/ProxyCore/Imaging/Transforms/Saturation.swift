@@ -3,7 +3,8 @@
 /// `saturation:1.5` — makes colours stronger or weaker.
 package struct Saturation: MatrixTransforming {
     package static let name = "saturation"
-    package static let summary = "Moves the encoded colours away from grey or towards it, as CSS saturate() does."
+    package static let summary =
+        "Moves the encoded colours away from grey or towards it, as CSS saturate() does."
     package static let parameters = [amount, grey]
 
     private static let amount = TransformParameter(

@@ -86,7 +86,7 @@ extension PipelineError {
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .noFile(let text): self = .upstreamNotFound(status: 404).because(reason(text))
         case .status(410, _): self = .upstreamNotFound(status: 410)
-        // Another instance, or this one behind a name of its own, has recognised our request.
+        // Another instance, or this one behind a name of its own, has recognized our request.
         case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
         case .notAnImage(let why) where why.text.isEmpty:

@@ -68,7 +68,7 @@ package final class BodyReader: Sendable {
                     state.offset += piece.count
                     return (Step.piece(piece), false)
                 }
-                // One byte is enough to recognise the end.
+                // One byte is enough to recognize the end.
                 guard early.isWaitingForTask, piece.count > 1 else { return early }
                 state.offset += piece.count - 1
                 return (.piece(piece.withoutLastByte), false)
