@@ -363,8 +363,12 @@ struct DiskCacheDamageTests {
             #expect(posix_fadvise(file.raw, 8_192, 8_192, CInt(POSIX_FADV_DONTNEED)) == 0)
         } while try Self.isInMemory(file, at: 8_192)
 
-        #expect(throws: DiskCacheError.wouldBlock) {
-            try disk.find(key("a"), .result, "a", .cached())
+        // The read has the kernel fetch the rest, which may have come by its second call: then there is nothing to wait for.
+        do {
+            let hit = try disk.find(key("a"), .result, "a", .cached())
+            #expect(try hit?.body.readAll() == body)
+        } catch let error as DiskCacheError {
+            #expect(error == .wouldBlock)
         }
         let hit = try await disk.findBlocking(key("a"), .result, "a", .copied)
 
