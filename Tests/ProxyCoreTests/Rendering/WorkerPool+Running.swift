@@ -21,6 +21,8 @@ extension WorkerPool {
         // By the system's clock no test waits for them, however busy the machine.
         configuration.timeout = time == nil ? .hours(1) : .minutes(1)
         configuration.queueTimeout = configuration.timeout
+        // A test that waits for a worker must not keep it from the processor.
+        configuration.niceness = 0
         change(&configuration)
         let pool = WorkerPool(
             configuration: configuration, executable: DaemonProcess.executable,
