@@ -29,7 +29,7 @@ package indirect enum JSONValue: Sendable, Hashable {
     /// The most that counts as a side of a picture, in pixels: what is calculated from it can't overflow.
     private static let maxSide = 1_000_000
 
-    /// The side of a picture, in pixels, that the member with this name tells; nil if it tells none.
+    /// The member with this name as the side of a picture, in pixels; nil if it is no such number.
     package func side(_ name: String) -> Int? {
         guard case .integer(let side)? = self[name], (1...Self.maxSide).contains(side) else { return nil }
         return side

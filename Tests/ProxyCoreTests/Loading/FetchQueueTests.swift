@@ -281,7 +281,7 @@ struct FetchQueueTests {
 
 extension FetchQueue {
     /// Starts as many as may run at once.
-    fileprivate mutating func startAll() -> [UInt64] {
+    mutating func startAll() -> [UInt64] {
         var started: [UInt64] = []
         while let id = startNext() { started.append(id) }
         return started

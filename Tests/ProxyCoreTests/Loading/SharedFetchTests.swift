@@ -118,12 +118,3 @@ struct SharedFetchTests {
         return FetchQueue(configuration: configuration)
     }
 }
-
-extension FetchQueue {
-    /// Starts as many as may run at once.
-    fileprivate mutating func startAll() -> [UInt64] {
-        var started: [UInt64] = []
-        while let id = startNext() { started.append(id) }
-        return started
-    }
-}
