@@ -30,14 +30,20 @@ struct AdmissionTests {
         _ pool: WorkerPool, _ transform: String = "resize:32x", as format: ImageFormat = .png,
         from source: StoredBody = source
     ) async throws(RenderError) -> Rendition {
-        let target: RenderTarget
         let plan: RenderPlan
         do {
-            target = try RenderTarget()
             plan = RenderPlan(pipeline: try TransformPipeline(parsing: transform), format: .explicit(format))
         } catch {
             throw .unavailable("\(error)")
         }
+        return try await render(pool, plan, from: source)
+    }
+
+    private func render(
+        _ pool: WorkerPool, _ plan: RenderPlan, from source: StoredBody = source
+    ) async throws(RenderError) -> Rendition {
+        let target: RenderTarget
+        do { target = try RenderTarget() } catch { throw .unavailable("\(error)") }
         return try await pool.render(plan, from: source, into: target.file, at: 0)
     }
 
@@ -62,8 +68,9 @@ struct AdmissionTests {
                 $0.timeout = .hours(1)
             }
         ) { pool in
+            let plan = try RenderPlan.endless()
             let long = await pool.begin {
-                try await render(pool, "resize:2400x2400:fill:enlarge=1", as: .avif)
+                try await render(pool, plan)
             } until: {
                 $0.memoryInUse > 0
             }

@@ -85,3 +85,16 @@ extension PoolClock {
         self.init(now: { time.now }, schedule: { time.schedule(after: $0, $1) })
     }
 }
+
+extension RenderPlan {
+    /// A job that takes minutes, so that it does not end by itself while a test watches it, however little of
+    /// the processor the test gets: no quality makes its result small enough.
+    static func endless() throws -> Self {
+        var plan = Self(
+            pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
+            format: .explicit(.avif))
+        plan.effort = .full
+        plan.maxBytes = 1
+        return plan
+    }
+}

@@ -110,19 +110,10 @@ struct WorkerPoolTests {
         }
     }
 
-    /// A job that takes minutes, so that it does not end by itself while a test watches it.
-    private static func endless() throws -> RenderPlan {
-        var plan = RenderPlan(
-            pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
-            format: .explicit(.avif))
-        plan.effort = .full
-        return plan
-    }
-
     @Test("A picture whose workers are both killed from outside is not at fault")
     func killedTwice() async throws {
         try await WorkerPool.running { pool in
-            let (first, job) = try await hold(pool, try Self.endless())
+            let (first, job) = try await hold(pool, try RenderPlan.endless())
             kill(first, SIGKILL)
             while pool.statistics.processIdentifiers.first ?? first == first { await Task.yield() }
             let second = try #require(pool.statistics.processIdentifiers.first)
@@ -154,7 +145,7 @@ struct WorkerPoolTests {
         let time = ManualTime()
         try await WorkerPool.running(by: time, { $0.timeout = .milliseconds(10) }) { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
-            let plan = try Self.endless()
+            let plan = try RenderPlan.endless()
             let job = await pool.begin({ try await render(pool, plan) }, until: { $0.busy > 0 })
             // A worker that has computed less is not at fault.
             await WorkerPool.processorTime(.milliseconds(10), of: pid)
