@@ -26,9 +26,13 @@ class Answer:
         self.size = len(head) + fields + 2 + len(self.body)
 
 
+def connect(port):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+
+
 def ask(port, path, headers=None, connection=None):
     """One answer. A given connection is used and stays open."""
-    used = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    used = connection or connect(port)
     try:
         used.request("GET", path, headers=headers or {})
         return Answer(used.getresponse())

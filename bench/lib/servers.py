@@ -146,8 +146,11 @@ def floor_miss(folder, origin_port):
     return server
 
 
-def daemon(name, folder, origin_port, variables=None, **changes):
-    """The daemon, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others."""
+def daemon(name, folder, origin_port, variables=None, command=None, **changes):
+    """The daemon, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others.
+
+    `command` starts it, by default the program alone.
+    """
     port = free_port()
     values = {
         "SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8",
@@ -160,7 +163,7 @@ def daemon(name, folder, origin_port, variables=None, **changes):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("IMAGEPROXYD_")}
     environment |= {"IMAGEPROXYD_" + key: value for key, value in values.items()} | (variables or {})
     server = Server(
-        name, settings.SERVER_CORE, [settings.DAEMON, "serve", "--listen", f"127.0.0.1:{port}"],
+        name, settings.SERVER_CORE, (command or [settings.DAEMON]) + ["serve", "--listen", f"127.0.0.1:{port}"],
         folder / f"{name}.log", environment)
     server.port = port
     base = f"http://127.0.0.1:{origin_port}/"
