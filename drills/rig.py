@@ -94,6 +94,7 @@ class Daemon:
     It listens on a free port of loopback, or on `listen`; `within` are the words before its command, such as those of nsenter(1).
     """
 
+    address = "127.0.0.1"
     started = []
 
     @classmethod
@@ -106,7 +107,7 @@ class Daemon:
     def __init__(self, folder, must_start=True, cache=None, user=None, program=PROGRAM, listen=None, within=(), configuration=None, **settings):
         self.folder = pathlib.Path(folder)
         self.cache = pathlib.Path(cache or self.folder / "cache")
-        self.address, self.port = listen or ("127.0.0.1", _free_port())
+        self.address, self.port = listen or (self.address, _free_port())
         values = {"SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8", "SECURITY_UNSIGNED_TAGS": "true",
                   "CACHE_DISK_DIRECTORY": str(self.cache),
                   "LOG_ACCESS": "off", "TRANSFORM_QUEUE": "512", "TRANSFORM_QUEUE_TIMEOUT": "60s"} | settings
