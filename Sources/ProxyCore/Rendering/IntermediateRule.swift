@@ -21,13 +21,6 @@ package struct IntermediateRule: Sendable {
     /// How many times more pixels an original must have than its intermediate.
     private static let leastGain = 2
 
-    /// Operations that neither enlarge small differences nor depend on them.
-    private static let tolerant: Set<String> = [
-        Resize.name, Crop.name, Pad.name, Rotate.name, Flip.name, Round.name, Mask.name, Blur.name,
-        Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
-        Text.name,
-    ]
-
     /// The size of an original's intermediate; nil if there is to be none.
     package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
@@ -51,17 +44,12 @@ package struct IntermediateRule: Sendable {
 
     /// Whether the plan alone permits an intermediate.
     package func admits(_ plan: RenderPlan) -> Bool {
-        guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
-            plan.frameCount == nil, !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
-            plan.pipeline.operations.first is Resize,
-            plan.pipeline.operations.allSatisfy({ Self.tolerant.contains(type(of: $0).name) })
-        else { return false }
-        return plan.pipeline.operations.allSatisfy { operation in
-            guard case .word(let word)? = operation.arguments.given[Gravity.parameter.name] else {
-                return true
+        configuration.enabled && !plan.isLossless && plan.metadata != .keep && plan.frame == nil
+            && plan.frameCount == nil && !plan.scalesDownLarge && !plan.isLinear
+            && plan.pipeline.orientation == nil && plan.pipeline.operations.first is Resize
+            && plan.pipeline.operations.allSatisfy {
+                type(of: $0).toleratesIntermediate && !$0.searchesContent
             }
-            return !["smart", "entropy"].contains(word)
-        }
     }
 
     /// Whether the result of a permitted plan may be made from this original's intermediate.

@@ -10,6 +10,9 @@ package struct Blur: ImageTransforming {
         "sigma", .number(FixedNumber(thousandths: 100)...250), .required, isScaled: true,
         "The Gaussian's standard deviation in pixels.")
 
+    package var cost: PixelCost { PixelCost(work: 5.2, memory: 4) }
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     private let deviation: Double
 

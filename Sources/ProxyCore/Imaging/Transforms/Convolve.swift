@@ -19,6 +19,8 @@ package struct Convolve: ImageTransforming {
 
     private static let mostRows = 7
 
+    package var cost: PixelCost { PixelCost(work: 12, memory: 8) }
+
     package let arguments: TransformArguments
     private let weights: [Double]
     private let width: Int

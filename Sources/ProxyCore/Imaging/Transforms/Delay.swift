@@ -14,6 +14,8 @@ package struct Delay: ImageTransforming {
         "others", .text(limit: 2_048), .absent,
         "How long those behind the first are shown, joined by +; the last value is for all that follow.")
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+
     package let arguments: TransformArguments
     private let delays: [Int]
 

@@ -14,6 +14,8 @@ package struct Duotone: ImageTransforming {
         "Where the way is straight: encoded sRGB, or lab for CIELAB, where alpha does not change.")
     private static let lab = "lab"
 
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let ends: (shadow: PixelColor, highlight: PixelColor)
 

@@ -7,6 +7,8 @@ package struct Equalize: ImageTransforming {
         "Spreads the levels of each channel, so that all of them are about as frequent."
     package static let parameters: [TransformParameter] = []
 
+    package var cost: PixelCost { PixelCost(work: 2.2, memory: 4) }
+
     package let arguments: TransformArguments
 
     package init(_ arguments: TransformArguments) throws(TransformError) {

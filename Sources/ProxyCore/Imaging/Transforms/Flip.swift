@@ -14,6 +14,9 @@ package struct Flip: ImageTransforming {
         case h, v, hv
     }
 
+    package var cost: PixelCost { PixelCost(work: 0.1, memory: 4) }
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     private let direction: Direction
 

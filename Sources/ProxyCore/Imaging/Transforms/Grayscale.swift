@@ -14,6 +14,8 @@ package struct Grayscale: MatrixTransforming {
         "How much red, green and blue count: as in CSS, or as in BT.601 (0.299, 0.587, 0.114), as Pillow has it."
     )
 
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     package let matrix: ColorMatrix
 

@@ -17,6 +17,8 @@ package struct Inset: ImageTransforming {
             "What is cut off this side; a percentage is of the picture's \(reference).")
     }
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+
     package let arguments: TransformArguments
 
     package init(_ arguments: TransformArguments) throws(TransformError) {

@@ -10,6 +10,8 @@ package struct Invert: CurveTransforming {
         "amount", .number(0...1), .value(.number(1)),
         "0 leaves the picture, 1 inverts it wholly.")
 
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     package let curve: ToneCurve
 

@@ -28,6 +28,10 @@ package struct Mask: ImageTransforming {
         case hexagon, square, star, heart
     }
 
+    package var cost: PixelCost { PixelCost(work: 2, memory: 4) }
+    package static let toleratesIntermediate = true
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let shape: Shape
 

@@ -14,6 +14,8 @@ package struct Modulate: ImageTransforming {
     private static let hue = TransformParameter(
         "hue", .number(-360...360), .value(.number(FixedNumber(0))), "Degrees that are added to the hue.")
 
+    package var cost: PixelCost { PixelCost(work: 8) }
+
     package let arguments: TransformArguments
 
     package init(_ arguments: TransformArguments) throws(TransformError) {

@@ -11,6 +11,8 @@ package struct Noise: ImageTransforming {
     private static let seed = TransformParameter(
         "seed", .whole(0...99_999), .value(.number(FixedNumber(1))), "Equal seeds give equal grain.")
 
+    package var cost: PixelCost { PixelCost(work: 4, memory: 8) }
+
     package let arguments: TransformArguments
 
     package init(_ arguments: TransformArguments) throws(TransformError) {

@@ -9,6 +9,9 @@ package struct Opacity: ImageTransforming {
     private static let amount = TransformParameter(
         "amount", .number(0...1), .required, "0 is transparent, 1 leaves the picture.")
 
+    package static let toleratesIntermediate = true
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let factor: Double
 

@@ -24,6 +24,9 @@ package struct Pad: ImageTransforming {
     }
 
     package static let followsDensity = true
+    package var cost: PixelCost { PixelCost(work: 0.3) }
+    package static let toleratesIntermediate = true
+    package var mayAddAlpha: Bool { background?.isOpaque == false }
 
     package let arguments: TransformArguments
     private let background: PixelColor?

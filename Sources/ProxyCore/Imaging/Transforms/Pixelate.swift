@@ -10,6 +10,9 @@ package struct Pixelate: ImageTransforming {
         "size", .length(1...100_000), .required, isScaled: true,
         "The squares' side; a percentage is of the picture's shorter side.")
 
+    package var cost: PixelCost { PixelCost(work: 0.5, memory: 4) }
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     private let side: Length?
 

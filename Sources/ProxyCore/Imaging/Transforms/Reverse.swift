@@ -6,6 +6,8 @@ package struct Reverse: ImageTransforming {
     package static let summary = "Plays an animation backwards; a still stays as it is."
     package static let parameters: [TransformParameter] = []
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+
     package let arguments: TransformArguments
 
     package init(_ arguments: TransformArguments) throws(TransformError) {

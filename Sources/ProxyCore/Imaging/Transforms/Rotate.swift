@@ -18,6 +18,10 @@ package struct Rotate: ImageTransforming {
     private static let quarter = 90.0
     private static let quartersPerTurn = 4
 
+    package var cost: PixelCost { PixelCost(work: 2.4, memory: 8) }
+    package static let toleratesIntermediate = true
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let degrees: Double
     private let fits: Bool

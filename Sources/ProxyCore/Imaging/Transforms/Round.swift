@@ -27,6 +27,10 @@ package struct Round: ImageTransforming {
         "outside", .color, .absent,
         "The colour outside of the corners, which stay as opaque as they are; transparent if absent.")
 
+    package var cost: PixelCost { PixelCost(work: 5, memory: 4) }
+    package static let toleratesIntermediate = true
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let wantedRadius: Length?
     private let wantedHeight: Length?

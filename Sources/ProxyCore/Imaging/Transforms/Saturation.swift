@@ -15,6 +15,8 @@ package struct Saturation: MatrixTransforming {
         "What it is moved from: the grey of CSS, or the root of the weighted squares, by which bright colours stay bright."
     )
 
+    package var cost: PixelCost { PixelCost(memory: 4) }
+
     package let arguments: TransformArguments
     package let matrix: ColorMatrix
 

@@ -9,6 +9,8 @@ package struct Sepia: MatrixTransforming {
     private static let amount = TransformParameter(
         "amount", .number(0...1), .value(.number(1)), "0 leaves the picture, 1 tones it wholly.")
 
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     package let matrix: ColorMatrix
 

@@ -13,6 +13,8 @@ package struct Sharpen: ImageTransforming {
     private static let amount = TransformParameter(
         "amount", .number(0...10), .value(.number(1)), "How much of the difference is added.")
 
+    package var cost: PixelCost { PixelCost(work: 6.2, memory: 4) }
+
     package let arguments: TransformArguments
     private let deviation: Double
     private let strength: Double

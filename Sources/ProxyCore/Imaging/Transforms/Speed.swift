@@ -14,6 +14,8 @@ package struct Speed: ImageTransforming {
     private static let shortest = 20
     private static let longest = 655_350
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+
     package let arguments: TransformArguments
     private let factor: Double
 

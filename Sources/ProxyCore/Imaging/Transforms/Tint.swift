@@ -13,6 +13,8 @@ package struct Tint: ImageTransforming {
     )
     private static let lab = "lab"
 
+    package var mayAddAlpha: Bool { true }
+
     package let arguments: TransformArguments
     private let tint: PixelColor
     private let blending: BlendMode
