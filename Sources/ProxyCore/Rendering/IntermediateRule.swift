@@ -65,21 +65,13 @@ package struct IntermediateRule: Sendable {
     private func isLossy(_ plan: RenderPlan, _ original: Original) -> Bool {
         let decision = FormatDecision(plan: plan, header: original.header)
         return [original.hasAlpha, true].allSatisfy { hasAlpha in
-            guard hasAlpha == original.hasAlpha || plan.pipeline.mayAddAlpha else { return true }
+            guard hasAlpha == original.hasAlpha || plan.pipeline.operations.contains(where: \.mayAddAlpha)
+            else { return true }
             let result = FormatDecision.Result(
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
             // Lost: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
             return format.row.concession == .quality
-        }
-    }
-}
-
-extension TransformPipeline {
-    /// Whether an opaque picture may get alpha.
-    fileprivate var mayAddAlpha: Bool {
-        operations.contains { operation in
-            [Pad.name, Rotate.name, Round.name, Mask.name, Opacity.name].contains(type(of: operation).name)
         }
     }
 }

@@ -10,7 +10,6 @@ package struct Background: ImageTransforming {
         "color", .color, .required, "The colour; one with alpha leaves the picture as transparent as that.")
 
     package static let toleratesIntermediate = true
-    package var mayAddAlpha: Bool { true }
 
     package let arguments: TransformArguments
     private let color: PixelColor
