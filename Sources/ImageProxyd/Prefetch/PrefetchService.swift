@@ -95,9 +95,9 @@ final class PrefetchService: Sendable {
 
     /// Accepts an order.
     /// - Returns: its token.
-    func submit(_ body: PrefetchBody) throws(PrefetchFailure) -> PrefetchProgress {
+    func submit(_ body: PrefetchBody) throws(AdminFailure) -> PrefetchProgress {
         let plan = body.plan ?? PrefetchPlan()
-        guard !body.urls.isEmpty || body.isOpen else { throw .invalid("'urls' has no URL") }
+        guard !body.urls.isEmpty || body.isOpen else { throw .invalidContent("'urls' has no URL") }
         guard let maker = state.withLock({ $0.isStopped ? nil : $0.maker }) else { throw .stopped }
         if let problem = maker().problem(with: plan, at: body.urls) { throw .request(problem) }
         let token = PrefetchProgress.newToken()
@@ -116,9 +116,9 @@ final class PrefetchService: Sendable {
     }
 
     /// Adds sources to an order that waits for them.
-    func append(_ body: PrefetchBody, to token: String) throws(PrefetchFailure) -> PrefetchProgress {
+    func append(_ body: PrefetchBody, to token: String) throws(AdminFailure) -> PrefetchProgress {
         guard body.plan == nil else {
-            throw .invalid(
+            throw .invalidContent(
                 "only 'urls' and 'more' can be added to an order: the rest was said with the first of it")
         }
         let result = state.withLock { state -> Result<Void, PrefetchQueue.Refusal> in
@@ -128,15 +128,15 @@ final class PrefetchService: Sendable {
         }
         if case .failure(let refusal) = result {
             guard refusal == .closed, progress(of: token) == nil else { throw .refused(refusal) }
-            throw .unknown
+            throw .unknownOrder
         }
         advance()
-        guard let progress = progress(of: token) else { throw .unknown }
+        guard let progress = progress(of: token) else { throw .unknownOrder }
         return progress
     }
 
     /// Ends an order; images of it that are being made are given up.
-    func cancel(_ token: String) throws(PrefetchFailure) -> PrefetchProgress {
+    func cancel(_ token: String) throws(AdminFailure) -> PrefetchProgress {
         let (ended, tasks) = state.withLock { state -> (PrefetchProgress?, [Task<Void, Never>]) in
             let tasks = state.queue.running(of: token).compactMap { state.tasks[$0] }
             guard let progress = state.queue.remove(token, as: .cancelled, seconds: seconds) else {
@@ -146,7 +146,7 @@ final class PrefetchService: Sendable {
             return (progress, tasks)
         }
         for task in tasks { task.cancel() }
-        guard let ended else { throw .unknown }
+        guard let ended else { throw .unknownOrder }
         advance(saves: true)
         return ended
     }
@@ -320,21 +320,4 @@ final class PrefetchService: Sendable {
             }
         }
     }
-}
-
-/// Why an operator's request about prefetching failed.
-enum PrefetchFailure: Error {
-    /// The content is not what it should be.
-    case invalid(String)
-    /// The content is longer than `PrefetchBody.maxBytes`.
-    case tooLarge
-    /// A parameter of the images is wrong.
-    case request(ImageRequestError)
-    case refused(PrefetchQueue.Refusal)
-    /// There is no such order.
-    case unknown
-    /// No further stream of events can be opened.
-    case tooManyStreams
-    /// The daemon ends.
-    case stopped
 }
