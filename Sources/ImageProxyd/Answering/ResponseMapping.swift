@@ -39,7 +39,7 @@ package struct ResponseMapping: Sendable {
         let age = entry.record.currentAge(at: now)
         alias.lifetimes?.append(to: &response.fields, age: age)
         response.scratch.append(.age, integer: age)
-        // Below zero for a stale one (RFC 9211 §2.5).
+        // Below zero for a stale one (RFC 9211 §2.4).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
             cached.isStale
