@@ -30,7 +30,7 @@ extension TransformPipeline {
         /// Whether it is required.
         package let isRequired: Bool
         /// The canonical spelling of the default; nil if there is none.
-        package let defaultValue: String?
+        let defaultValue: String?
         /// The minimum; nil if it is not a number.
         package let minimum: Double?
         /// The maximum; nil if it is not a number.
@@ -40,7 +40,7 @@ extension TransformPipeline {
         /// The allowed values, in words.
         package let allowed: String
         /// Whether `dpr` multiplies it.
-        package let isScaledByDPR: Bool
+        let isScaledByDPR: Bool
         /// Its purpose, in one line.
         package let summary: String
 

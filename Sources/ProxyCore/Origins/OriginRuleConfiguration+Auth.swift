@@ -39,7 +39,7 @@ extension OriginRuleConfiguration {
     /// A role, and the file with the token that proves it.
     package struct WebIdentity: SettingObject {
         package var roleARN: String?
-        package var tokenFile: String?
+        var tokenFile: String?
         package var sessionName: String?
         package var endpoint: String?
 
@@ -61,7 +61,7 @@ extension OriginRuleConfiguration {
     /// The service that gives a container its keys.
     package struct Container: SettingObject {
         package var url: String?
-        package var tokenFile: String?
+        var tokenFile: String?
 
         /// Creates one that the environment describes.
         package init() {}

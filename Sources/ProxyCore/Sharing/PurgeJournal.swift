@@ -197,7 +197,7 @@ package final class PurgeJournal: Sendable {
     }
 
     /// A message about a purge is not done after this time, in seconds.
-    package static let longestDelay: Int64 = 600
+    static let longestDelay: Int64 = 600
 
     // MARK: - Reading
 

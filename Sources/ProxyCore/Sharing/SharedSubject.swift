@@ -30,7 +30,7 @@ package struct SharedSubject: Sendable, Hashable {
 }
 
 /// The names of objects in the bucket. What spreads the load comes first: two digits of a hash.
-package enum ObjectName {
+enum ObjectName {
     /// A source's record.
     static func record(of source: CacheKey) -> String { "\(source.description.prefix(2))/s/\(source)" }
 

@@ -4,7 +4,7 @@ import Origins
 import Primitives
 
 /// What a request is signed with.
-package struct AWSKeys: Sendable, Hashable {
+struct AWSKeys: Sendable, Hashable {
     /// The key's name.
     let name: Secret
     /// The key.
