@@ -14,9 +14,7 @@ package struct CacheConfiguration: SettingGroup {
     package enum StorePolicy: String, SettingValue, CaseIterable {
         /// No tier.
         case none
-        /// Memory only.
         case memory
-        /// Disk only.
         case disk
         /// Memory and disk.
         case all

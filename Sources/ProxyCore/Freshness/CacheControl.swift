@@ -17,7 +17,6 @@ package struct CacheControl: Sendable, Hashable {
     package private(set) var staleIfError: Int64?
     /// The directives without a number.
     package private(set) var directives: SourceRecord.Directives = []
-    /// `public`.
     private(set) var isPublic = false
     /// `must-understand` (RFC 9111 §5.2.2.3).
     private(set) var mustUnderstand = false

@@ -55,6 +55,5 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
         self = row.option
     }
 
-    /// The names of the members.
     package var memberNames: [String] { Self.names.filter { contains($0.option) }.map(\.name) }
 }

@@ -28,7 +28,6 @@ package struct RequestDirectives: Sendable, Hashable {
     /// Answer once what was stored would survive a power loss.
     package var waitsForStore = false
 
-    /// No directives.
     package static let none = RequestDirectives()
 
     /// No directives yet.

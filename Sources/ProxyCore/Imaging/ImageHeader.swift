@@ -18,7 +18,6 @@ package struct ImageHeader: Sendable, Equatable {
     /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.
     package var embeddedPixels = 0
 
-    /// Creates a value from its parts.
     package init(
         format: ImageFormat, size: PixelSize, frames: Int, hasAlpha: Bool, orientation: Int,
         isInterlaced: Bool = false, embeddedPixels: Int = 0
@@ -57,7 +56,6 @@ package enum FrameSelection: Sendable, Equatable {
     case single(Int)
     /// These of an animation, at least two.
     case range(Range<Int>)
-    /// All of them.
     case all
 
     /// How many there are of a source with `all`.

@@ -27,7 +27,6 @@ extension TransformPipeline {
         package let name: String
         /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
         package let type: String
-        /// Whether it is required.
         package let isRequired: Bool
         /// The canonical spelling of the default; nil if there is none.
         let defaultValue: String?
@@ -107,7 +106,6 @@ extension TransformParameter.Kind {
         }
     }
 
-    /// The range of numbers.
     fileprivate var bounds: ClosedRange<FixedNumber>? {
         switch self {
         case .whole(let range), .length(let range), .lengthOr(let range, _):

@@ -21,7 +21,6 @@ extension OriginRuleConfiguration {
         package var service = "s3"
         /// The key's name.
         package var accessKey: ConfiguredText?
-        /// The key.
         package var secretKey: ConfiguredText?
         /// What goes with a temporary key.
         package var sessionToken: ConfiguredText?

@@ -6,7 +6,6 @@ package import Imaging
 package struct IntermediateRule: Sendable {
     package let configuration: IntermediateConfiguration
 
-    /// Creates a value from its parts.
     package init(configuration: IntermediateConfiguration) {
         self.configuration = configuration
     }

@@ -49,7 +49,6 @@ package struct JobQueue<Job> {
     /// Creates an empty queue.
     package init() {}
 
-    /// The number of jobs that wait.
     package var count: Int { waiting.count }
 
     /// Whether none waits.
@@ -90,7 +89,6 @@ package struct JobQueue<Job> {
         return removed.job
     }
 
-    /// Removes all.
     mutating func removeAll() -> [Job] {
         defer {
             waiting = []

@@ -371,7 +371,6 @@ struct PoolState {
         return Effect(alerts: slots.compactMap(\.alert))
     }
 
-    /// Answers the pings of a slot.
     mutating func answerPings(_ slot: Int) -> Effect {
         for index in pings.indices { pings[index].open.remove(slot) }
         let answered = pings.filter(\.open.isEmpty).map(\.continuation)

@@ -13,7 +13,6 @@ package struct WorkEstimate {
     package let frames: Int
     package let plan: RenderPlan
 
-    /// Creates a value from its parts.
     package init(header: ImageHeader, frames: Int, plan: RenderPlan) {
         self.header = header
         self.frames = frames

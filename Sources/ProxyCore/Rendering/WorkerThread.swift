@@ -39,7 +39,6 @@ final class WorkerThread: Sendable {
         case stopped
     }
 
-    /// Creates the thread of worker `index`.
     init(index: Int, executable: String, pool: WorkerPool) throws(RenderError) {
         alert = try Alert()
         self.index = index

@@ -257,7 +257,6 @@ package final class PurgeJournal: Sendable {
         }
     }
 
-    /// Whether a purge is new.
     private func take(_ purge: SharedPurge, storedAt: Int64) -> Bool {
         state.withLock { state in
             // A time far ahead would hide all that comes after it.

@@ -40,7 +40,6 @@ package struct Crop: ImageTransforming {
     package let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let placement: CutPlacement
-    /// Whether a corner places it.
     private let isPlacedByCorner: Bool
     private let left: Length?
     private let top: Length?

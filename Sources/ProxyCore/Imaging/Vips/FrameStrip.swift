@@ -13,7 +13,6 @@ import CVips
         unsafe frames.forEach { unsafe g_object_unref($0) }
     }
 
-    /// The number of frames.
     var count: Int { unsafe frames.count }
 
     /// Adds a frame.

@@ -234,7 +234,6 @@ extension VipsImage {
 enum CanvasEdge {
     /// The edge pixels, repeated.
     case continued
-    /// Mirror images.
     case mirrored
     /// The picture, repeated.
     case tiled

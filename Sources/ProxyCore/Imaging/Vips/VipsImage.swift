@@ -122,7 +122,6 @@ struct AnimationTiming: Sendable, Equatable {
     /// The number of plays; 0 means for ever.
     let loop: Int
 
-    /// Creates a value from its parts.
     init(delays: [Int], loop: Int) {
         self.delays = delays
         self.loop = loop

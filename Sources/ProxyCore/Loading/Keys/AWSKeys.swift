@@ -7,7 +7,6 @@ import Primitives
 struct AWSKeys: Sendable, Hashable {
     /// The key's name.
     let name: Secret
-    /// The key.
     let key: Secret
     /// What goes with a temporary key.
     var sessionToken: Secret?

@@ -38,7 +38,6 @@ package struct FetchContext: Sendable {
     package struct Asked: Sendable {
         /// Path and query.
         package let target: String
-        /// `Accept`.
         package let accept: String
 
         /// Combines the members.
