@@ -34,6 +34,7 @@ struct Components: Sendable {
     let drain: DrainState
     let events: EventStreams
     let recentWork: RecentWork
+    let uploads = UploadBuffers()
     /// What sends traces; nil where none are sent.
     let spans: SpanExporter?
     let prefetch: PrefetchService
@@ -161,7 +162,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, cachesUploads: configuration.cache.uploads, tracing: tracing,
+            aliases: aliases, uploads: uploads, cachesUploads: configuration.cache.uploads, tracing: tracing,
             clock: SystemTime.coarse,
             reportError: { [logger] in logger.error("\($0)") })
     }

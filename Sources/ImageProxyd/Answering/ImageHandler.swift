@@ -25,6 +25,7 @@ package final class ImageHandler: Sendable {
     package let automatic: AutomaticFormats
     private let loops: LoopGuard
     package let limit: ClientLimit
+    let uploads: UploadBuffers
     package let cachesUploads: Bool
     private let aliases: AliasTable
     package let mapping: ResponseMapping
@@ -43,13 +44,14 @@ package final class ImageHandler: Sendable {
     ///   - route: `img` for pictures, `info` for facts about them.
     ///   - foreign: whose URLs are answered; nil for ours.
     ///   - aliases: the targets stored with their answers' heads.
+    ///   - uploads: those of all handlers, also of earlier settings.
     ///   - reportError: receives internal failures, for the log; clients get no details.
     package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailedURLs,
         automatic: AutomaticFormats, sharing: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,
+        aliases: AliasTable, uploads: UploadBuffers, cachesUploads: Bool, tracing: RequestTracing,
         clock: @escaping @Sendable () -> WallTime,
         reportError: @escaping @Sendable (String) -> Void
     ) {
@@ -62,6 +64,7 @@ package final class ImageHandler: Sendable {
         self.loops = loops
         self.limit = limit
         self.aliases = aliases
+        self.uploads = uploads
         self.cachesUploads = cachesUploads
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders

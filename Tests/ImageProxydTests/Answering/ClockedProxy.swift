@@ -86,7 +86,8 @@ final class ClockedProxy: Sendable {
                 route: route, pipeline: pipeline, parser: parser, failures: failures,
                 automatic: AutomaticFormats(FormatsConfiguration().auto), sharing: .none,
                 hints: ClientHints(areOn: false), placeholders: [:], loops: loops, limit: limit,
-                aliases: AliasTable(capacity: 64, share: MemoryShare(bytes: 1 << 20)), cachesUploads: false,
+                aliases: AliasTable(capacity: 64, share: MemoryShare(bytes: 1 << 20)),
+                uploads: UploadBuffers(), cachesUploads: false,
                 tracing: tracing, clock: clock, reportError: { _ in })
         }
         let srcset = SrcsetHandler(
