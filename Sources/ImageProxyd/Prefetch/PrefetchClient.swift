@@ -109,10 +109,9 @@ final class PrefetchClient: Sendable {
         let more = JSONValue.Member(name: "more", value: .bool(hasMore))
         let content = Array(
             JSONValue.object((token == nil ? members : []) + [list, more]).compact.utf8)
-        let target = token.map { "/prefetch/\($0)" } ?? "/prefetch"
         while true {
-            let answer = try exchange("POST", target, content)
-            if answer.status == 202, let progress = PrefetchProgress(answer.content) {
+            let answer = try post(content, adding: urls.count, to: token)
+            if [200, 202].contains(answer.status), let progress = PrefetchProgress(answer.content) {
                 state.withLock { state in
                     state.token = progress.token
                     state.sent += urls.count
@@ -121,6 +120,8 @@ final class PrefetchClient: Sendable {
                 }
                 return show(progress, !hasMore)
             }
+            // An earlier try of the same, whose answer was lost, has closed the order.
+            if answer.status == 409, urls.isEmpty, !hasMore { return }
             guard answer.status == 503 else { throw Self.failure(answer, token) }
             // Its queue is full: there is space as soon as some of it is done.
             let isFirst = state.withLock { state in
@@ -140,6 +141,19 @@ final class PrefetchClient: Sendable {
                 show(progress, false)
             }
             sleep(Self.pause)
+        }
+    }
+
+    /// Sends a piece. When the connection breaks, the daemon may have received it, and must not receive it twice (RFC 9110
+    /// §9.2.2): the number of the order's sources tells.
+    private func post(
+        _ content: [UInt8], adding count: Int, to token: String?
+    ) throws(Failure) -> AdminConnection.Answer {
+        guard let token else { return try exchange("POST", "/prefetch", content) }
+        let total = state.withLock(\.sent) + count
+        return try exchange("POST", "/prefetch/\(token)", content) { () throws(Failure) in
+            let answer = try self.exchange("GET", "/prefetch/\(token)")
+            return count > 0 && PrefetchProgress(answer.content)?.urls == total ? answer : nil
         }
     }
 
@@ -172,8 +186,10 @@ final class PrefetchClient: Sendable {
     }
 
     /// Asks again while a daemon that has been there can't be reached: it may be starting again.
+    /// - Parameter earlierAnswer: called after a connection broke; what it returns makes another try needless.
     private func exchange(
-        _ method: String, _ target: String, _ content: [UInt8] = []
+        _ method: String, _ target: String, _ content: [UInt8] = [],
+        earlierAnswer: () throws(Failure) -> AdminConnection.Answer? = { nil }
     ) throws(Failure) -> AdminConnection.Answer {
         for attempt in 1... {
             do throws(AdminConnection.Failure) {
@@ -183,6 +199,7 @@ final class PrefetchClient: Sendable {
                     throw .unreachable("\(error)")
                 }
                 sleep(Self.pause)
+                if case .broken = error, let answer = try earlierAnswer() { return answer }
             }
         }
         throw .unreachable("")
