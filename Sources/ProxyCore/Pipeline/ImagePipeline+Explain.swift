@@ -133,8 +133,8 @@ extension ImagePipeline {
             guard let hit = try? await tiers.disk.findBlocking(key, kind, text, .inAnyFile) else { continue }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
-        if let record, let half = await ImageJob(self, request).explainedIntermediate(of: record) {
-            add(.disk, half.description, Int64(half.body.count))
+        if let record, let intermediate = await ImageJob(self, request).explainedIntermediate(of: record) {
+            add(.disk, intermediate.description, Int64(intermediate.body.count))
         }
         return found
     }

@@ -28,10 +28,10 @@ package struct IntermediateRule: Sendable {
         else { return nil }
         let longest = max(upright.width, upright.height)
         let scaled = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
-        let half = PixelSize(
+        let intermediate = PixelSize(
             Self.inBlocks(scaled.width, atMost: upright.width),
             Self.inBlocks(scaled.height, atMost: upright.height))
-        return upright.area >= half.area * Self.leastGain ? half : nil
+        return upright.area >= intermediate.area * Self.leastGain ? intermediate : nil
     }
 
     /// The nearest side of whole blocks: a JPEG decoder that shrinks them shifts nothing by part of a pixel.
@@ -53,11 +53,12 @@ package struct IntermediateRule: Sendable {
 
     /// Whether the result of a permitted plan may be made from this original's intermediate.
     package func serves(_ plan: RenderPlan, of original: Original) -> Bool {
-        guard let half = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
+        guard let intermediate = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
             isLossy(plan, original)
         else { return false }
         let scaled = resize.plan(for: original.upright).scaled
-        return scaled.width * Self.reserve <= half.width && scaled.height * Self.reserve <= half.height
+        return scaled.width * Self.reserve <= intermediate.width
+            && scaled.height * Self.reserve <= intermediate.height
     }
 
     /// Whether the result is lossy anyway, in whichever format it is written: operations may add alpha.
