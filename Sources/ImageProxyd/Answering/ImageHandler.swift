@@ -49,7 +49,7 @@ package final class ImageHandler: Sendable {
     package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailedURLs,
-        automatic: AutomaticFormats, sharing: CrossOriginPolicy, hints: ClientHints,
+        automatic: AutomaticFormats, crossOrigin: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, uploads: UploadBuffers, cachesUploads: Bool, tracing: RequestTracing,
         clock: @escaping @Sendable () -> WallTime,
@@ -66,7 +66,7 @@ package final class ImageHandler: Sendable {
         self.aliases = aliases
         self.uploads = uploads
         self.cachesUploads = cachesUploads
-        mapping = ResponseMapping(sharing: sharing, route: route)
+        mapping = ResponseMapping(crossOrigin: crossOrigin, route: route)
         self.placeholders = placeholders
         self.hints = hints
         self.tracing = tracing
@@ -129,7 +129,7 @@ package final class ImageHandler: Sendable {
             }
         }
         let heads = ImageHeads(
-            image, request: imageRequest, sharing: mapping.sharing,
+            image, request: imageRequest, crossOrigin: mapping.crossOrigin,
             shortLifetime: pipeline.shortLifetime(of: image.description))
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
@@ -299,7 +299,7 @@ package final class ImageHandler: Sendable {
         switch answer {
         case .whole(let image): return response(image, imageRequest, for: request, context)
         case .streaming(let image):
-            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+            let heads = ImageHeads(image, request: imageRequest, crossOrigin: mapping.crossOrigin)
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
                 problem(error, imageRequest, for: request, context)
             }

@@ -22,7 +22,7 @@ final class PrefetchClient: Sendable {
         }
     }
 
-    private let place: AdminClient
+    private let daemon: AdminClient
     /// The members that each order has beside its sources.
     private let members: [JSONValue.Member]
     private let show: @Sendable (PrefetchProgress, _ isComplete: Bool) -> Void
@@ -49,10 +49,10 @@ final class PrefetchClient: Sendable {
     ///   - members: what is made of each source.
     ///   - show: called with the progress about once a second; `isComplete` once all sources have been sent.
     init(
-        _ place: AdminClient, members: [JSONValue.Member],
+        _ daemon: AdminClient, members: [JSONValue.Member],
         show: @escaping @Sendable (PrefetchProgress, _ isComplete: Bool) -> Void
     ) {
-        self.place = place
+        self.daemon = daemon
         self.members = members
         self.show = show
     }
@@ -182,7 +182,7 @@ final class PrefetchClient: Sendable {
     func cancel() -> Bool {
         guard let token else { return true }
         // Lost: why; the caller says that the order may go on.
-        return (try? place.connect("DELETE", "/prefetch/\(token)").answer().status) == 200
+        return (try? daemon.connect("DELETE", "/prefetch/\(token)").answer().status) == 200
     }
 
     /// Asks again while a daemon that has been there can't be reached: it may be starting again.
@@ -193,7 +193,7 @@ final class PrefetchClient: Sendable {
     ) throws(Failure) -> AdminConnection.Answer {
         for attempt in 1... {
             do throws(AdminConnection.Failure) {
-                return try place.connect(method, target, content).answer()
+                return try daemon.connect(method, target, content).answer()
             } catch {
                 guard error.isTransient, token != nil, attempt < Self.maxTries else {
                     throw .unreachable("\(error)")

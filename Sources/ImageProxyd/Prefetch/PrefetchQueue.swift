@@ -139,7 +139,7 @@ struct PrefetchQueue: Sendable {
 
     // MARK: - Turns
 
-    /// Takes the next source out; nil when all places are taken, or none may begin now.
+    /// Takes the next source out; nil when all slots are taken, or none may begin now.
     mutating func next(at now: Duration, seconds: Int64) -> Job? {
         guard jobs.count < configuration.maxConcurrent else { return nil }
         for _ in turns.indices {
@@ -166,7 +166,7 @@ struct PrefetchQueue: Sendable {
         return nil
     }
 
-    /// The host whose turn it is; nil where all have as many places as they may.
+    /// The host whose turn it is; nil where all have as many slots as they may.
     private func takeHost(of order: inout Order) -> String? {
         let most = max(1, configuration.maxConcurrent - 1)
         var best: (index: Int, running: Int)?
@@ -196,7 +196,7 @@ struct PrefetchQueue: Sendable {
     /// When `next` or `takeEnded` should be called again without another cause, after `now`; nil for never.
     func nextTime(after now: Duration) -> Duration? {
         orders.values.compactMap { order -> Duration? in
-            // What could begin already waits for a place: the end of another source is the cause.
+            // What could begin already waits for a slot: the end of another source is the cause.
             if order.waitingCount > 0 { return order.nextStart > now ? order.nextStart : nil }
             return order.isOpen && order.running.isEmpty ? order.openUntil : nil
         }.min()
@@ -229,7 +229,7 @@ struct PrefetchQueue: Sendable {
         }
     }
 
-    /// Removes an order; its running sources still hold their places until they end.
+    /// Removes an order; its running sources still hold their slots until they end.
     mutating func remove(
         _ token: String, as state: PrefetchProgress.State, seconds: Int64
     ) -> PrefetchProgress? {

@@ -28,7 +28,7 @@ final class PrefetchService: Sendable {
 
     private let state: Mutex<State>
     private let path: String
-    private let places: PrefetchSlots
+    private let slots: PrefetchSlots
     private let metrics: Metrics
     private let logger: Logger
     private let saving = DispatchQueue(label: "prefetch history")
@@ -51,7 +51,7 @@ final class PrefetchService: Sendable {
         configuration: PrefetchConfiguration, path: String, workers: Int, metrics: Metrics, logger: Logger,
         timer: any Clock<Duration> = ContinuousClock()
     ) {
-        places = PrefetchSlots(count: workers - 1)
+        slots = PrefetchSlots(count: workers - 1)
         state = Mutex(
             State(
                 queue: PrefetchQueue(configuration: configuration),
@@ -180,7 +180,7 @@ final class PrefetchService: Sendable {
     /// Begins what may begin, and ends what has ended.
     private func advance(saves: Bool = false) {
         let (now, seconds) = (now, seconds)
-        let (isSaving, hasAlarm) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+        let (startsSaving, oldAlarm) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard !state.isStopped, let maker = state.maker else { return (false, nil) }
             let ended = state.queue.takeEnded(at: now, seconds: seconds)
             finish(ended, &state)
@@ -193,8 +193,8 @@ final class PrefetchService: Sendable {
             (state.isSaving, state.savedAt) = (true, now)
             return (true, old)
         }
-        hasAlarm?.cancel()
-        if isSaving { saving.async { self.save() } }
+        oldAlarm?.cancel()
+        if startsSaving { saving.async { self.save() } }
     }
 
     private func finish(_ ended: [PrefetchProgress], _ state: inout State) {
@@ -224,7 +224,7 @@ final class PrefetchService: Sendable {
 
     private func run(_ job: PrefetchQueue.Job, _ maker: @escaping Maker) async {
         let maker = maker()
-        var source = SourcePrefetch(maker.pipeline, places, timer: timer)
+        var source = SourcePrefetch(maker.pipeline, slots, timer: timer)
         for variant in job.plan.variants {
             guard !Task.isCancelled else { break }
             await make(variant, of: job, maker, &source)
