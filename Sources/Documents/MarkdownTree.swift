@@ -60,7 +60,6 @@ struct MarkdownNode {
         (types.contains(type) ? [self] : []) + children.flatMap { $0.nodes(types) }
     }
 
-    /// The level of a heading.
     var level: Int { Int(unsafe cmark_node_get_heading_level(raw)) }
 
     /// The text in it, without marks; line ends are spaces.
@@ -94,7 +93,6 @@ struct MarkdownNode {
 
     fileprivate func free() { unsafe cmark_node_free(raw) }
 
-    /// It as HTML.
     var html: String {
         guard let html = unsafe cmark_render_html(raw, CMARK_OPT_DEFAULT, nil) else { return "" }
         defer { unsafe Glibc.free(html) }

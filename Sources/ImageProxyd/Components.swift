@@ -34,6 +34,7 @@ struct Components: Sendable {
     let drain: DrainState
     let events: EventStreams
     let recentWork: RecentWork
+    let uploads = UploadBuffers()
     /// What sends traces; nil where none are sent.
     let spans: SpanExporter?
     let prefetch: PrefetchService
@@ -73,7 +74,7 @@ struct Components: Sendable {
         let srcset = SrcsetHandler(
             pipeline: pipeline, parser: parser, signatures: files.signatures, key: files.firstKey,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            sharing: Self.sharing(configuration), tracing: tracing,
+            crossOrigin: Self.crossOrigin(configuration), tracing: tracing,
             clock: SystemTime.coarse)
         let (own, information) = (images(.img, nil), images(.info, nil))
         let playground =
@@ -82,7 +83,7 @@ struct Components: Sendable {
             images: own, information: information, foreign: files.dialects.map { images(.img, $0) },
             reserved: playground?.targets)
         return Routes(
-            handlers: handlers, sharing: Self.sharing(configuration), status: status, srcset: srcset,
+            handlers: handlers, crossOrigin: Self.crossOrigin(configuration), status: status, srcset: srcset,
             showsMetrics: try Self.showsMetrics(configuration), playground: playground,
             admin: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
@@ -158,10 +159,11 @@ struct Components: Sendable {
     ) -> ImageHandler {
         ImageHandler(
             route: route, foreign: foreign, pipeline: pipeline, parser: parser, failures: failures,
-            automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
+            automatic: AutomaticFormats(configuration.formats.auto),
+            crossOrigin: Self.crossOrigin(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, cachesUploads: configuration.cache.uploads, tracing: tracing,
+            aliases: aliases, uploads: uploads, cachesUploads: configuration.cache.uploads, tracing: tracing,
             clock: SystemTime.coarse,
             reportError: { [logger] in logger.error("\($0)") })
     }
@@ -178,7 +180,7 @@ struct Components: Sendable {
     private static let informationShare = 64
     private static let minInformationBytes = 2 << 20
 
-    private static func sharing(_ configuration: ProxyConfiguration) -> CrossOriginPolicy {
+    private static func crossOrigin(_ configuration: ProxyConfiguration) -> CrossOriginPolicy {
         CrossOriginPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin,
             downstream: configuration.downstream)

@@ -36,8 +36,8 @@ extension Daemon {
 
     func startAdmin(_ sockets: [InheritedSockets.Socket]) throws {
         try adopt(sockets, by: admin, "admin on")
-        for place in adminEndpoints where sockets.isEmpty {
-            switch place {
+        for endpoint in adminEndpoints where sockets.isEmpty {
+            switch endpoint {
             case .configured(let address): try startAdmin(on: address)
             case .automatic(let candidates): startAdmin(onFirstOf: candidates)
             }

@@ -77,8 +77,8 @@ final class Listener: Sendable {
 
     /// Whether a connection waits in the backlog; uses no descriptor.
     var hasConnection: Bool {
-        var question = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&question, 1, 0) > 0
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&descriptor, 1, 0) > 0
     }
 
     /// Takes one connection from the backlog.

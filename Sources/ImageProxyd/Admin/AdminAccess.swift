@@ -29,7 +29,7 @@ struct AdminAccess: Sendable {
         request.method != .get && request.method != .head
     }
 
-    /// Whether a page of another site sends the request, by what its browser says of that (Fetch Metadata §2.2; RFC
+    /// Whether a page of another site sends the request, by what its browser says of that (Fetch Metadata §2.3; RFC
     /// 6454 §7): a browser of an operator would sign or send for it what only he may. Other programs say neither.
     private func isFromOtherSite(_ request: HTTPRequest) -> Bool {
         if let site = Self.text(of: .fetchSite, in: request) {
@@ -84,7 +84,7 @@ struct AdminAccess: Sendable {
 extension FieldName {
     /// `WWW-Authenticate` (RFC 9110 §11.6.1).
     static let wwwAuthenticate = FieldName(literal: "WWW-Authenticate")
-    /// `Sec-Fetch-Site` (W3C Fetch Metadata §2.2).
+    /// `Sec-Fetch-Site` (W3C Fetch Metadata §2.3).
     static let fetchSite = FieldName(literal: "Sec-Fetch-Site")
     /// `Authorization` (RFC 9110 §11.6.2).
     static let authorization = FieldName(literal: "Authorization")

@@ -223,38 +223,3 @@ struct AdminRoutes {
         return response
     }
 }
-
-/// Why an operator's request failed.
-enum AdminFailure: Error {
-    /// Nothing says what is to be purged.
-    case nothingToPurge
-    /// A parameter is missing or wrong.
-    case request(ImageRequestError)
-    /// There is no key to sign with.
-    case noKey
-    /// The disk tier failed.
-    case disk(DiskCacheError)
-    /// There are `EventStreams.maxStreams` streams of events, or the daemon shuts down.
-    case tooManyStreams
-    /// A request about prefetching can't be met.
-    case prefetch(PrefetchFailure)
-
-    /// As a problem document.
-    var response: HTTPResponse {
-        if case .prefetch(let failure) = self { return failure.response }
-        return ResponseMapping.problem(document, context: ExchangeContext(.admin))
-    }
-
-    private var document: ProblemDocument {
-        switch self {
-        case .nothingToPurge:
-            ProblemDocument(PipelineError(.missingParameter("url"))).explained(
-                "one of url, url64, key, tag, prefix and all=1 is required")
-        case .request(let error): ProblemDocument(PipelineError(error))
-        case .noKey: .noKey.explained("security.keys names the keys' files")
-        case .disk(let error): .cacheFailed.explained("\(error)")
-        case .prefetch(let failure): failure.document
-        case .tooManyStreams: .tooManyStreams.explained(EventStreams.bound)
-        }
-    }
-}

@@ -84,16 +84,10 @@ package struct CrossOriginPolicy: Sendable {
 }
 
 extension FieldName {
-    /// `Access-Control-Allow-Origin`.
     static let accessControlAllowOrigin = FieldName(literal: "Access-Control-Allow-Origin")
-    /// `Access-Control-Allow-Methods`.
     static let accessControlAllowMethods = FieldName(literal: "Access-Control-Allow-Methods")
-    /// `Access-Control-Allow-Headers`.
     static let accessControlAllowHeaders = FieldName(literal: "Access-Control-Allow-Headers")
-    /// `Access-Control-Expose-Headers`.
     static let accessControlExposeHeaders = FieldName(literal: "Access-Control-Expose-Headers")
-    /// `Access-Control-Max-Age`.
     static let accessControlMaxAge = FieldName(literal: "Access-Control-Max-Age")
-    /// `Timing-Allow-Origin`.
     package static let timingAllowOrigin = FieldName(literal: "Timing-Allow-Origin")
 }

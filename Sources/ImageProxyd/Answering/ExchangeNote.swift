@@ -18,7 +18,6 @@ package final class ExchangeNote: Sendable {
         var source: SourceURL?
         /// The preset that was requested.
         var preset: String?
-        /// What was purged.
         var purge: PurgeTarget?
         /// The durations of the steps, if an image was made.
         var timings: ImageResponse.Timings?

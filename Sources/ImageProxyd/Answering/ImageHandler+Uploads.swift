@@ -15,7 +15,7 @@ extension ImageHandler {
     /// Who takes a request's content.
     package func contentReceiver(of request: HTTPRequest) -> UploadedContent {
         UploadedContent(
-            pipeline.newUpload(), from: ClientID(request.client),
+            pipeline.newUpload(), in: uploads, from: ClientID(request.client),
             boundary: UploadedContent.boundary(of: request))
     }
 

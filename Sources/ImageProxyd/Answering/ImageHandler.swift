@@ -25,6 +25,7 @@ package final class ImageHandler: Sendable {
     package let automatic: AutomaticFormats
     private let loops: LoopGuard
     package let limit: ClientLimit
+    let uploads: UploadBuffers
     package let cachesUploads: Bool
     private let aliases: AliasTable
     package let mapping: ResponseMapping
@@ -43,13 +44,14 @@ package final class ImageHandler: Sendable {
     ///   - route: `img` for pictures, `info` for facts about them.
     ///   - foreign: whose URLs are answered; nil for ours.
     ///   - aliases: the targets stored with their answers' heads.
+    ///   - uploads: those of all handlers, also of earlier settings.
     ///   - reportError: receives internal failures, for the log; clients get no details.
     package init(
         route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailedURLs,
-        automatic: AutomaticFormats, sharing: CrossOriginPolicy, hints: ClientHints,
+        automatic: AutomaticFormats, crossOrigin: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        aliases: AliasTable, cachesUploads: Bool, tracing: RequestTracing,
+        aliases: AliasTable, uploads: UploadBuffers, cachesUploads: Bool, tracing: RequestTracing,
         clock: @escaping @Sendable () -> WallTime,
         reportError: @escaping @Sendable (String) -> Void
     ) {
@@ -62,8 +64,9 @@ package final class ImageHandler: Sendable {
         self.loops = loops
         self.limit = limit
         self.aliases = aliases
+        self.uploads = uploads
         self.cachesUploads = cachesUploads
-        mapping = ResponseMapping(sharing: sharing, route: route)
+        mapping = ResponseMapping(crossOrigin: crossOrigin, route: route)
         self.placeholders = placeholders
         self.hints = hints
         self.tracing = tracing
@@ -126,7 +129,7 @@ package final class ImageHandler: Sendable {
             }
         }
         let heads = ImageHeads(
-            image, request: imageRequest, sharing: mapping.sharing,
+            image, request: imageRequest, crossOrigin: mapping.crossOrigin,
             shortLifetime: pipeline.shortLifetime(of: image.description))
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
@@ -296,7 +299,7 @@ package final class ImageHandler: Sendable {
         switch answer {
         case .whole(let image): return response(image, imageRequest, for: request, context)
         case .streaming(let image):
-            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+            let heads = ImageHeads(image, request: imageRequest, crossOrigin: mapping.crossOrigin)
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
                 problem(error, imageRequest, for: request, context)
             }

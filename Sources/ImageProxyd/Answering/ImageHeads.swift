@@ -27,7 +27,8 @@ struct ImageHeads {
     /// - Parameter shortLifetime: its lifetime in seconds since it was made, if a better result will replace
     ///   it.
     init(
-        _ image: ImageResponse, request: ImageRequest, sharing: CrossOriginPolicy, shortLifetime: Int64? = nil
+        _ image: ImageResponse, request: ImageRequest, crossOrigin: CrossOriginPolicy,
+        shortLifetime: Int64? = nil
     ) {
         let record = image.record
         // The date of a result is when its source was changed; it does not distinguish two encodings.
@@ -38,21 +39,21 @@ struct ImageHeads {
             record.currentAge(at: WallTime(seconds: image.description.storedAt)) + $0
         }
         self.init(
-            record, as: image.description.format, validators, request, sharing, isTagged: image.isTagged,
+            record, as: image.description.format, validators, request, crossOrigin, isTagged: image.isTagged,
             size: (image.description.width, image.description.height), atMost: mostAge)
     }
 
     /// The fields of an image that is streamed while it is received: without an entity tag, unless all of its
     /// bytes are known by now.
-    init(_ image: StreamingImage, request: ImageRequest, sharing: CrossOriginPolicy) {
+    init(_ image: StreamingImage, request: ImageRequest, crossOrigin: CrossOriginPolicy) {
         self.init(
             image.record, as: image.record.format, Validators(image.contentHash, image.record), request,
-            sharing, isTagged: image.isTagged)
+            crossOrigin, isTagged: image.isTagged)
     }
 
     private init(
         _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
-        _ sharing: CrossOriginPolicy, isTagged: Bool, size: (width: Int, height: Int) = (0, 0),
+        _ crossOrigin: CrossOriginPolicy, isTagged: Bool, size: (width: Int, height: Int) = (0, 0),
         atMost mostAge: Int64? = nil
     ) {
         self.validators = validators
@@ -60,18 +61,18 @@ struct ImageHeads {
         var lines = HTTPFields(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         let reuse = AnswerLifetimes(
-            control: record.downstream(for: request), mostAge: mostAge, configuration: sharing.downstream)
+            control: record.downstream(for: request), mostAge: mostAge, configuration: crossOrigin.downstream)
         lifetimes = reuse.dependOnAge ? reuse : nil
         if !reuse.dependOnAge { reuse.append(to: &lines, age: 0) }
         // A cache does not change the time at which the response was generated (RFC 9110 §6.6.1); Age goes
         // with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
-        vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
+        vary = crossOrigin.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
         if let vary { lines.append(.vary, text: vary) }
         if request.isHinted { lines.append(.acceptCH, text: "Sec-CH-DPR") }
-        lines.append(sharing.fields)
+        lines.append(crossOrigin.fields)
         if isTagged, !request.delivery.tags.isEmpty {
-            for field in sharing.downstream.tagFields {
+            for field in crossOrigin.downstream.tagFields {
                 lines.append(
                     field.fieldName, text: request.delivery.tags.joined(separator: field.separator))
             }

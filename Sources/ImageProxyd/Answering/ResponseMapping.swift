@@ -11,12 +11,12 @@ package import Request
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
 package struct ResponseMapping: Sendable {
-    let sharing: CrossOriginPolicy
+    let crossOrigin: CrossOriginPolicy
     /// The route that is answered.
     let route: Metric.Route
 
-    package init(sharing: CrossOriginPolicy, route: Metric.Route) {
-        self.sharing = sharing
+    package init(crossOrigin: CrossOriginPolicy, route: Metric.Route) {
+        self.crossOrigin = crossOrigin
         self.route = route
     }
 
@@ -32,14 +32,14 @@ package struct ResponseMapping: Sendable {
         case .notModified: response.prepared = alias.notModifiedHead
         default:
             let variant = alias.variant
-            let vary = sharing.vary(onAccept: variant.acceptClass != nil, onDPR: variant.isHinted)
+            let vary = crossOrigin.vary(onAccept: variant.acceptClass != nil, onDPR: variant.isHinted)
             return share(&response, with: request, vary: vary)
         }
-        sharing.apply(to: &response, for: request)
+        crossOrigin.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
         alias.lifetimes?.append(to: &response.fields, age: age)
         response.scratch.append(.age, integer: age)
-        // Below zero for a stale one (RFC 9211 §2.5).
+        // Below zero for a stale one (RFC 9211 §2.4).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
             cached.isStale
@@ -65,7 +65,7 @@ package struct ResponseMapping: Sendable {
             share(&response, with: request, vary: heads.vary)
             return response
         }
-        sharing.apply(to: &response, for: request)
+        crossOrigin.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
         heads.lifetimes?.append(to: &response.fields, age: age)
         let ttl = image.record.freshnessLifetime - age
@@ -97,7 +97,7 @@ package struct ResponseMapping: Sendable {
         var response = HTTPResponse(status: .ok)
         response.body = .stream(ImageBodyStream(image.body, orElse: problem), length: image.length)
         response.prepared = heads.full
-        sharing.apply(to: &response, for: request)
+        crossOrigin.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
         heads.lifetimes?.append(to: &response.fields, age: age)
         response.fields.append(.age, text: "\(age)")
@@ -127,13 +127,13 @@ package struct ResponseMapping: Sendable {
         var lines = HTTPFields(reserving: 256)
         let age = image.record.currentAge(at: now)
         AnswerLifetimes(
-            control: image.record.downstream(for: imageRequest), configuration: sharing.downstream
+            control: image.record.downstream(for: imageRequest), configuration: crossOrigin.downstream
         ).append(to: &lines, age: age)
         lines.append(.contentType, text: type)
         lines.append(.contentTypeOptions, text: "nosniff")
-        let vary = sharing.vary(onAccept: imageRequest.isNegotiated, onDPR: false)
+        let vary = crossOrigin.vary(onAccept: imageRequest.isNegotiated, onDPR: false)
         if let vary { lines.append(.vary, text: vary) }
-        lines.append(sharing.fields)
+        lines.append(crossOrigin.fields)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         var response = HTTPResponse(status: .ok)
         let text = validators.evaluate(request, at: now.seconds) == .proceed ? try make() : []
@@ -141,7 +141,7 @@ package struct ResponseMapping: Sendable {
         // Its own fields: a problem document.
         if response.status.code == 412 { return response }
         response.prepared = PreparedFields(lines)
-        sharing.apply(to: &response, for: request)
+        crossOrigin.apply(to: &response, for: request)
         response.fields.append(.age, text: "\(age)")
         response.context = ExchangeContext(route, Metric.Cache(image)).packed
         return response
@@ -208,7 +208,7 @@ package struct ResponseMapping: Sendable {
             response.fields.append(
                 .cacheStatus, text: Self.cacheStatus(ofFailure: forwarding, remembered: seconds ?? 0))
         }
-        share(&response, with: request, vary: sharing.vary(onAccept: isNegotiated, onDPR: isHinted))
+        share(&response, with: request, vary: crossOrigin.vary(onAccept: isNegotiated, onDPR: isHinted))
         placeholder?.replaceDocument(of: &response)
         return response
     }
@@ -226,8 +226,8 @@ package struct ResponseMapping: Sendable {
     /// Adds to a problem document the fields of CORS and `Vary`.
     private func share(_ response: inout HTTPResponse, with request: HTTPRequest, vary: String?) {
         if let vary { response.fields.append(.vary, text: vary) }
-        response.fields.append(sharing.fields)
-        sharing.apply(to: &response, for: request)
+        response.fields.append(crossOrigin.fields)
+        crossOrigin.apply(to: &response, for: request)
     }
 
     /// A problem document as an answer that no cache stores.

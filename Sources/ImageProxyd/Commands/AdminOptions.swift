@@ -24,11 +24,11 @@ struct AdminOptions: ParsableArguments {
         }
         if let admin { return AdminClient(addresses: [try Self.address(admin)], token: token) }
         let (configuration, files, _) = try settings.loadAll(skipsCredentials: true)
-        let places = try AdminEndpoint.endpoints(
+        let endpoints = try AdminEndpoint.endpoints(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
-        let addresses = places.flatMap { place in
-            switch place {
+        let addresses = endpoints.flatMap { endpoint in
+            switch endpoint {
             case .configured(let address): [address]
             case .automatic(let addresses): addresses
             }

@@ -59,7 +59,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let place = try admin.client()
+        let daemon = try admin.client()
         let screen = PrefetchScreen(isJSON: json)
         let clients = Mutex<PrefetchClient?>(nil)
         let interrupt = onInterrupt { [input] in
@@ -73,7 +73,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         }
         defer { interrupt.cancel() }
         do {
-            var run = PrefetchRun(place, members: members, screen)
+            var run = PrefetchRun(daemon, members: members, screen)
             let progress = try await run.read(input, admin.settings) { client in
                 clients.withLock { $0 = client }
             }

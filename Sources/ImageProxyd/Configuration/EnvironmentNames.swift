@@ -20,7 +20,6 @@ enum EnvironmentNames {
         return near.map { ", did you mean \(prefix)\($0)?" } ?? ""
     }
 
-    /// Each setting by the name of its variable.
     static let settings = Dictionary(
         uniqueKeysWithValues: ProxyConfiguration.settings.rows.map { (variable(for: $0.path), $0) })
 

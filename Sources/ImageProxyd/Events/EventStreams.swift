@@ -21,7 +21,7 @@ final class EventStreams: Sendable {
     private static let quietIntervals = 15
 
     /// A topic and those who read it.
-    private struct Audience {
+    private struct Subscribers {
         let topic: any EventTopic
         var streams: [Int: WeakStream] = [:]
         /// The number of intervals since the last event.
@@ -33,7 +33,7 @@ final class EventStreams: Sendable {
     }
 
     private struct State {
-        var audiences: [ObjectIdentifier: Audience] = [:]
+        var subscribers: [ObjectIdentifier: Subscribers] = [:]
         /// The number of streams, also of those that begin.
         var count = 0
         var lastID = 0
@@ -104,7 +104,7 @@ final class EventStreams: Sendable {
 
     private func admit(_ stream: EventStream, _ id: Int, to topic: any EventTopic) {
         let isClosed = state.withLock { state in
-            state.audiences[ObjectIdentifier(topic), default: Audience(topic: topic)]
+            state.subscribers[ObjectIdentifier(topic), default: Subscribers(topic: topic)]
                 .streams[id] = WeakStream(stream: stream)
             if state.ticker == nil { state.ticker = ticker() }
             return state.isClosed
@@ -114,14 +114,14 @@ final class EventStreams: Sendable {
 
     private func leave(_ id: Int, _ topic: ObjectIdentifier) {
         // Released after the lock: the topic, and the ticker.
-        let released = state.withLock { state -> (Audience?, Task<Void, Never>?) in
+        let released = state.withLock { state -> (Subscribers?, Task<Void, Never>?) in
             state.count -= 1
-            state.audiences[topic]?.streams[id] = nil
-            guard state.audiences[topic]?.streams.isEmpty == true else { return (nil, nil) }
-            let audience = state.audiences.removeValue(forKey: topic)
-            guard state.audiences.isEmpty else { return (audience, nil) }
+            state.subscribers[topic]?.streams[id] = nil
+            guard state.subscribers[topic]?.streams.isEmpty == true else { return (nil, nil) }
+            let removed = state.subscribers.removeValue(forKey: topic)
+            guard state.subscribers.isEmpty else { return (removed, nil) }
             defer { state.ticker = nil }
-            return (audience, state.ticker)
+            return (removed, state.ticker)
         }
         released.1?.cancel()
     }
@@ -129,7 +129,7 @@ final class EventStreams: Sendable {
     private func streams() -> [EventStream] { state.withLock { Self.streams(of: $0) } }
 
     private static func streams(of state: borrowing State) -> [EventStream] {
-        state.audiences.values.flatMap { $0.streams.values.compactMap(\.stream) }
+        state.subscribers.values.flatMap { $0.streams.values.compactMap(\.stream) }
     }
 
     // MARK: - Events
@@ -150,7 +150,7 @@ final class EventStreams: Sendable {
 
     /// Requests the state of each topic that has readers.
     private func tick() {
-        for topic in state.withLock({ $0.audiences.values.map(\.topic) }) {
+        for topic in state.withLock({ $0.subscribers.values.map(\.topic) }) {
             let step = topic.next()
             let (readers, isQuiet) = readers(of: topic, after: step)
             switch step {
@@ -166,12 +166,12 @@ final class EventStreams: Sendable {
     /// Those who read a topic, and whether a comment is due.
     private func readers(of topic: any EventTopic, after step: EventStep) -> ([EventStream], isQuiet: Bool) {
         state.withLock { state in
-            guard var audience = state.audiences[ObjectIdentifier(topic)] else { return ([], false) }
-            if case .unchanged = step { audience.quiet += 1 } else { audience.quiet = 0 }
-            let isQuiet = audience.quiet >= Self.quietIntervals
-            if isQuiet { audience.quiet = 0 }
-            state.audiences[ObjectIdentifier(topic)] = audience
-            return (audience.streams.values.compactMap(\.stream), isQuiet)
+            guard var subscribers = state.subscribers[ObjectIdentifier(topic)] else { return ([], false) }
+            if case .unchanged = step { subscribers.quiet += 1 } else { subscribers.quiet = 0 }
+            let isQuiet = subscribers.quiet >= Self.quietIntervals
+            if isQuiet { subscribers.quiet = 0 }
+            state.subscribers[ObjectIdentifier(topic)] = subscribers
+            return (subscribers.streams.values.compactMap(\.stream), isQuiet)
         }
     }
 }

@@ -7,7 +7,6 @@ struct ServerSentEvent: Sendable {
     /// Its text; each line of it becomes a line of data.
     let data: String
 
-    /// The event as it is sent.
     var bytes: [UInt8] {
         let lines = data.utf8.split(omittingEmptySubsequences: false) {
             $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")

@@ -22,7 +22,7 @@ final class PrefetchClient: Sendable {
         }
     }
 
-    private let place: AdminClient
+    private let daemon: AdminClient
     /// The members that each order has beside its sources.
     private let members: [JSONValue.Member]
     private let show: @Sendable (PrefetchProgress, _ isComplete: Bool) -> Void
@@ -49,10 +49,10 @@ final class PrefetchClient: Sendable {
     ///   - members: what is made of each source.
     ///   - show: called with the progress about once a second; `isComplete` once all sources have been sent.
     init(
-        _ place: AdminClient, members: [JSONValue.Member],
+        _ daemon: AdminClient, members: [JSONValue.Member],
         show: @escaping @Sendable (PrefetchProgress, _ isComplete: Bool) -> Void
     ) {
-        self.place = place
+        self.daemon = daemon
         self.members = members
         self.show = show
     }
@@ -109,10 +109,9 @@ final class PrefetchClient: Sendable {
         let more = JSONValue.Member(name: "more", value: .bool(hasMore))
         let content = Array(
             JSONValue.object((token == nil ? members : []) + [list, more]).compact.utf8)
-        let target = token.map { "/prefetch/\($0)" } ?? "/prefetch"
         while true {
-            let answer = try exchange("POST", target, content)
-            if answer.status == 202, let progress = PrefetchProgress(answer.content) {
+            let answer = try post(content, adding: urls.count, to: token)
+            if [200, 202].contains(answer.status), let progress = PrefetchProgress(answer.content) {
                 state.withLock { state in
                     state.token = progress.token
                     state.sent += urls.count
@@ -121,6 +120,8 @@ final class PrefetchClient: Sendable {
                 }
                 return show(progress, !hasMore)
             }
+            // An earlier try of the same, whose answer was lost, has closed the order.
+            if answer.status == 409, urls.isEmpty, !hasMore { return }
             guard answer.status == 503 else { throw Self.failure(answer, token) }
             // Its queue is full: there is space as soon as some of it is done.
             let isFirst = state.withLock { state in
@@ -140,6 +141,19 @@ final class PrefetchClient: Sendable {
                 show(progress, false)
             }
             sleep(Self.pause)
+        }
+    }
+
+    /// Sends a piece. When the connection breaks, the daemon may have received it, and must not receive it twice (RFC 9110
+    /// §9.2.2): the number of the order's sources tells.
+    private func post(
+        _ content: [UInt8], adding count: Int, to token: String?
+    ) throws(Failure) -> AdminConnection.Answer {
+        guard let token else { return try exchange("POST", "/prefetch", content) }
+        let total = state.withLock(\.sent) + count
+        return try exchange("POST", "/prefetch/\(token)", content) { () throws(Failure) in
+            let answer = try self.exchange("GET", "/prefetch/\(token)")
+            return count > 0 && PrefetchProgress(answer.content)?.urls == total ? answer : nil
         }
     }
 
@@ -168,21 +182,24 @@ final class PrefetchClient: Sendable {
     func cancel() -> Bool {
         guard let token else { return true }
         // Lost: why; the caller says that the order may go on.
-        return (try? place.connect("DELETE", "/prefetch/\(token)").answer().status) == 200
+        return (try? daemon.connect("DELETE", "/prefetch/\(token)").answer().status) == 200
     }
 
     /// Asks again while a daemon that has been there can't be reached: it may be starting again.
+    /// - Parameter earlierAnswer: called after a connection broke; what it returns makes another try needless.
     private func exchange(
-        _ method: String, _ target: String, _ content: [UInt8] = []
+        _ method: String, _ target: String, _ content: [UInt8] = [],
+        earlierAnswer: () throws(Failure) -> AdminConnection.Answer? = { nil }
     ) throws(Failure) -> AdminConnection.Answer {
         for attempt in 1... {
             do throws(AdminConnection.Failure) {
-                return try place.connect(method, target, content).answer()
+                return try daemon.connect(method, target, content).answer()
             } catch {
                 guard error.isTransient, token != nil, attempt < Self.maxTries else {
                     throw .unreachable("\(error)")
                 }
                 sleep(Self.pause)
+                if case .broken = error, let answer = try earlierAnswer() { return answer }
             }
         }
         throw .unreachable("")

@@ -23,12 +23,12 @@ final class PrefetchContent: HTTPContentReceiving {
     }
 
     /// Returns the content, and releases it.
-    func take() throws(PrefetchFailure) -> [UInt8] {
+    func take() throws(AdminFailure) -> [UInt8] {
         let (bytes, isTooLarge) = state.withLock { state in
             defer { state.bytes = [] }
             return (state.bytes, state.isTooLarge)
         }
-        guard !isTooLarge else { throw .tooLarge }
+        guard !isTooLarge else { throw .contentTooLarge }
         return bytes
     }
 }

@@ -57,41 +57,25 @@ struct PrefetchHandler: Sendable {
     func answer(
         _ path: Path, _ method: HTTPMethod, _ content: PrefetchContent?
     ) async throws(AdminFailure) -> HTTPResponse {
-        do throws(PrefetchFailure) {
-            switch path {
-            case .orders where method == .post: return accepted(try await submit(content))
-            case .orders: return AdminAnswer.json(list)
-            case .order(let token) where method == .post:
-                return accepted(try service.append(try await body(content), to: token))
-            case .order(let token) where method == .delete:
-                return AdminAnswer.json(try service.cancel(token).json)
-            case .order(let token):
-                guard let progress = service.progress(of: token) else { throw .unknown }
-                return AdminAnswer.json(progress.json)
-            case .events(let token):
-                guard let topic = service.topic(of: token) else { throw .unknown }
-                return try stream(topic)
-            }
-        } catch {
-            throw .prefetch(error)
-        }
-    }
-
-    private func stream(_ topic: PrefetchTopic) throws(PrefetchFailure) -> HTTPResponse {
-        do throws(AdminFailure) {
+        switch path {
+        case .orders where method == .post: return accepted(try service.submit(try await body(content)))
+        case .orders: return AdminAnswer.json(list)
+        case .order(let token) where method == .post:
+            return accepted(try service.append(try await body(content), to: token))
+        case .order(let token) where method == .delete:
+            return AdminAnswer.json(try service.cancel(token).json)
+        case .order(let token):
+            guard let progress = service.progress(of: token) else { throw .unknownOrder }
+            return AdminAnswer.json(progress.json)
+        case .events(let token):
+            guard let topic = service.topic(of: token) else { throw .unknownOrder }
             return try events.answer(with: topic)
-        } catch {
-            throw .tooManyStreams
         }
     }
 
-    private func submit(_ content: PrefetchContent?) async throws(PrefetchFailure) -> PrefetchProgress {
-        try service.submit(try await body(content))
-    }
-
-    private func body(_ content: PrefetchContent?) async throws(PrefetchFailure) -> PrefetchBody {
+    private func body(_ content: PrefetchContent?) async throws(AdminFailure) -> PrefetchBody {
         guard let bytes = try content?.take(), !bytes.isEmpty else {
-            throw .invalid(#"the request has no content: JSON such as {"urls": ["https://…"]}"#)
+            throw .invalidContent(#"the request has no content: JSON such as {"urls": ["https://…"]}"#)
         }
         let result = await withCheckedContinuation { continuation in
             Self.reading.async {
@@ -101,7 +85,7 @@ struct PrefetchHandler: Sendable {
         }
         switch result {
         case .success(let body): return body
-        case .failure(let problem): throw .invalid(problem.text)
+        case .failure(let problem): throw .invalidContent(problem.text)
         }
     }
 
@@ -121,42 +105,5 @@ struct PrefetchHandler: Sendable {
             "history": .array(ended.map(\.summary)),
             "waitingImages": .integer(waiting.images), "waitingBytes": .integer(waiting.bytes),
         ]
-    }
-}
-
-extension PrefetchFailure {
-    /// As a problem document.
-    var response: HTTPResponse {
-        var response = ResponseMapping.problem(document, context: ExchangeContext(.admin))
-        if document.status == 503 { response.fields.append(.retryAfter, text: "1") }
-        return response
-    }
-
-    /// The document alone.
-    var document: ProblemDocument {
-        switch self {
-        case .invalid(let reason): .invalidContent.explained(reason)
-        case .tooLarge:
-            .contentTooLarge.explained(
-                "at most \(PrefetchBody.maxBytes) bytes at a time: send the first sources with "
-                    + #""more": true, and the others with POST /prefetch/TOKEN"#)
-        case .request(let error): ProblemDocument(PipelineError(error))
-        case .refused(.tooLarge):
-            .contentTooLarge.explained(
-                "each source counts as its bytes and 128 more, and prefetch.queueBytes is the bound: send fewer at a "
-                    + #"time, with "more": true"#)
-        case .refused(.full):
-            ProblemDocument(PipelineError.queueFull).explained(
-                "prefetch.queueBytes is the bound: send the same again in a moment")
-        case .refused(.tooManyOrders):
-            ProblemDocument(PipelineError.queueFull).explained(
-                "prefetch.maxOrders is the bound: send the same again when some orders have ended")
-        case .refused(.closed):
-            .orderClosed.explained(
-                "only one that was sent with \"more\": true does, within 60 seconds each time")
-        case .unknown: .noSuchOrder.explained("GET /prefetch lists those that are known")
-        case .tooManyStreams: .tooManyStreams.explained(EventStreams.bound)
-        case .stopped: .shuttingDown.explained("it takes prefetch orders again once it has started")
-        }
     }
 }

@@ -91,7 +91,6 @@ struct PrefetchProgress: Sendable, Equatable {
         ]
     }
 
-    /// All of it.
     var json: JSONValue {
         let reasons = reasons.map { reason -> JSONValue in
             [

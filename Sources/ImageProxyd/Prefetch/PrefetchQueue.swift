@@ -33,8 +33,8 @@ struct PrefetchQueue: Sendable {
         var progress: PrefetchProgress
         let plan: PrefetchPlan
         /// The sources that wait, by host; the hosts with some in the order of their turns.
-        var waiting: [String: PrefetchFIFO] = [:]
-        var hosts = PrefetchFIFO()
+        var waiting: [String: FIFO<String>] = [:]
+        var hosts = FIFO<String>()
         var waitingCount = 0
         var bytes = 0
         var running: Set<Int> = []
@@ -120,7 +120,7 @@ struct PrefetchQueue: Sendable {
         for url in urls {
             let host = Self.host(of: url)
             if order.waiting[host] == nil { order.hosts.append(host) }
-            order.waiting[host, default: PrefetchFIFO()].append(url)
+            order.waiting[host, default: FIFO()].append(url)
         }
         order.waitingCount += urls.count
         order.progress.urls += urls.count
@@ -139,17 +139,17 @@ struct PrefetchQueue: Sendable {
 
     // MARK: - Turns
 
-    /// Takes the next source out; nil when all places are taken, or none may begin now.
+    /// Takes the next source out; nil when all slots are taken, or none may begin now.
     mutating func next(at now: Duration, seconds: Int64) -> Job? {
         guard jobs.count < configuration.maxConcurrent else { return nil }
         for _ in turns.indices {
             let token = turns.removeFirst()
             turns.append(token)
-            guard var order = orders[token], order.waitingCount > 0, order.nextStart <= now,
-                let host = takeHost(of: &order)
+            guard var order = orders.removeValue(forKey: token) else { continue }
+            defer { orders[token] = order }
+            guard order.waitingCount > 0, order.nextStart <= now, let host = takeHost(of: &order),
+                let url = takeURL(of: host, from: &order)
             else { continue }
-            orders[token] = nil
-            let url = takeURL(of: host, from: &order)
             lastID += 1
             let job = Job(id: lastID, token: token, url: url, host: host, plan: order.plan)
             order.running.insert(job.id)
@@ -159,7 +159,6 @@ struct PrefetchQueue: Sendable {
                 let gap = Duration.seconds(Double(order.plan.variants.count) / rate)
                 order.nextStart = max(order.nextStart, now) + gap
             }
-            orders[token] = order
             jobs[job.id] = job
             runningByHost[host, default: 0] += 1
             return job
@@ -167,22 +166,23 @@ struct PrefetchQueue: Sendable {
         return nil
     }
 
-    /// The host whose turn it is; nil where all have as many places as they may.
+    /// The host whose turn it is; nil where all have as many slots as they may.
     private func takeHost(of order: inout Order) -> String? {
         let most = max(1, configuration.maxConcurrent - 1)
         var best: (index: Int, running: Int)?
         for index in order.hosts.indices {
-            let running = runningByHost[order.hosts[index]] ?? 0
+            let running = order.hosts[index].flatMap { runningByHost[$0] } ?? 0
             if running < best?.running ?? most { best = (index, running) }
             // Few hosts can have something running.
             if running == 0 { break }
         }
-        return best.map { order.hosts.remove(at: $0.index) }
+        return best.flatMap { order.hosts.remove(at: $0.index) }
     }
 
-    private mutating func takeURL(of host: String, from order: inout Order) -> String {
-        var sources = order.waiting.removeValue(forKey: host) ?? PrefetchFIFO()
-        let url = sources.removeFirst()
+    private mutating func takeURL(of host: String, from order: inout Order) -> String? {
+        guard var sources = order.waiting.removeValue(forKey: host), let url = sources.popFirst() else {
+            return nil
+        }
         if !sources.isEmpty {
             order.waiting[host] = sources
             order.hosts.append(host)
@@ -196,7 +196,7 @@ struct PrefetchQueue: Sendable {
     /// When `next` or `takeEnded` should be called again without another cause, after `now`; nil for never.
     func nextTime(after now: Duration) -> Duration? {
         orders.values.compactMap { order -> Duration? in
-            // What could begin already waits for a place: the end of another source is the cause.
+            // What could begin already waits for a slot: the end of another source is the cause.
             if order.waitingCount > 0 { return order.nextStart > now ? order.nextStart : nil }
             return order.isOpen && order.running.isEmpty ? order.openUntil : nil
         }.min()
@@ -229,7 +229,7 @@ struct PrefetchQueue: Sendable {
         }
     }
 
-    /// Removes an order; its running sources still hold their places until they end.
+    /// Removes an order; its running sources still hold their slots until they end.
     mutating func remove(
         _ token: String, as state: PrefetchProgress.State, seconds: Int64
     ) -> PrefetchProgress? {
@@ -245,33 +245,4 @@ struct PrefetchQueue: Sendable {
 
     /// The running sources of an order.
     func running(of token: String) -> [Int] { orders[token].map { Array($0.running) } ?? [] }
-}
-
-/// Texts in the order in which they came; the memory of those that were taken is given back.
-struct PrefetchFIFO: Sendable {
-    private var texts: [String] = []
-    private var start = 0
-
-    var isEmpty: Bool { start == texts.count }
-    var indices: Range<Int> { 0..<(texts.count - start) }
-    subscript(index: Int) -> String { texts[start + index] }
-
-    mutating func append(_ text: String) { texts.append(text) }
-
-    mutating func removeFirst() -> String {
-        defer {
-            texts[start] = ""
-            start += 1
-            if start > 1_024, start * 2 > texts.count {
-                texts.removeFirst(start)
-                start = 0
-            }
-        }
-        return texts[start]
-    }
-
-    /// Removes one of the first; O(n) for those further back.
-    mutating func remove(at index: Int) -> String {
-        index == 0 ? removeFirst() : texts.remove(at: start + index)
-    }
 }

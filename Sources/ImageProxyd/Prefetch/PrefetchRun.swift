@@ -5,15 +5,15 @@ import Primitives
 
 /// One run of the command: reads the input, and what it names, and has the daemon prefetch it.
 struct PrefetchRun {
-    private let place: AdminClient
+    private let daemon: AdminClient
     private let screen: PrefetchScreen
     /// Those of the options; those of a JSON object are added.
     private var members: [JSONValue.Member]
     private var client: PrefetchClient?
     private var started: (PrefetchClient) -> Void = { _ in }
 
-    init(_ place: AdminClient, members: [JSONValue.Member], _ screen: PrefetchScreen) {
-        self.place = place
+    init(_ daemon: AdminClient, members: [JSONValue.Member], _ screen: PrefetchScreen) {
+        self.daemon = daemon
         self.members = members
         self.screen = screen
     }
@@ -78,7 +78,7 @@ struct PrefetchRun {
 
     private mutating func connected() -> PrefetchClient {
         if let client { return client }
-        let client = PrefetchClient(place, members: members) { [screen] in screen.show($0, isComplete: $1) }
+        let client = PrefetchClient(daemon, members: members) { [screen] in screen.show($0, isComplete: $1) }
         self.client = client
         started(client)
         return client

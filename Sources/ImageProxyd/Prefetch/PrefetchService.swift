@@ -28,7 +28,7 @@ final class PrefetchService: Sendable {
 
     private let state: Mutex<State>
     private let path: String
-    private let places: PrefetchSlots
+    private let slots: PrefetchSlots
     private let metrics: Metrics
     private let logger: Logger
     private let saving = DispatchQueue(label: "prefetch history")
@@ -51,7 +51,7 @@ final class PrefetchService: Sendable {
         configuration: PrefetchConfiguration, path: String, workers: Int, metrics: Metrics, logger: Logger,
         timer: any Clock<Duration> = ContinuousClock()
     ) {
-        places = PrefetchSlots(count: workers - 1)
+        slots = PrefetchSlots(count: workers - 1)
         state = Mutex(
             State(
                 queue: PrefetchQueue(configuration: configuration),
@@ -95,9 +95,9 @@ final class PrefetchService: Sendable {
 
     /// Accepts an order.
     /// - Returns: its token.
-    func submit(_ body: PrefetchBody) throws(PrefetchFailure) -> PrefetchProgress {
+    func submit(_ body: PrefetchBody) throws(AdminFailure) -> PrefetchProgress {
         let plan = body.plan ?? PrefetchPlan()
-        guard !body.urls.isEmpty || body.isOpen else { throw .invalid("'urls' has no URL") }
+        guard !body.urls.isEmpty || body.isOpen else { throw .invalidContent("'urls' has no URL") }
         guard let maker = state.withLock({ $0.isStopped ? nil : $0.maker }) else { throw .stopped }
         if let problem = maker().problem(with: plan, at: body.urls) { throw .request(problem) }
         let token = PrefetchProgress.newToken()
@@ -116,9 +116,9 @@ final class PrefetchService: Sendable {
     }
 
     /// Adds sources to an order that waits for them.
-    func append(_ body: PrefetchBody, to token: String) throws(PrefetchFailure) -> PrefetchProgress {
+    func append(_ body: PrefetchBody, to token: String) throws(AdminFailure) -> PrefetchProgress {
         guard body.plan == nil else {
-            throw .invalid(
+            throw .invalidContent(
                 "only 'urls' and 'more' can be added to an order: the rest was said with the first of it")
         }
         let result = state.withLock { state -> Result<Void, PrefetchQueue.Refusal> in
@@ -128,15 +128,15 @@ final class PrefetchService: Sendable {
         }
         if case .failure(let refusal) = result {
             guard refusal == .closed, progress(of: token) == nil else { throw .refused(refusal) }
-            throw .unknown
+            throw .unknownOrder
         }
         advance()
-        guard let progress = progress(of: token) else { throw .unknown }
+        guard let progress = progress(of: token) else { throw .unknownOrder }
         return progress
     }
 
     /// Ends an order; images of it that are being made are given up.
-    func cancel(_ token: String) throws(PrefetchFailure) -> PrefetchProgress {
+    func cancel(_ token: String) throws(AdminFailure) -> PrefetchProgress {
         let (ended, tasks) = state.withLock { state -> (PrefetchProgress?, [Task<Void, Never>]) in
             let tasks = state.queue.running(of: token).compactMap { state.tasks[$0] }
             guard let progress = state.queue.remove(token, as: .cancelled, seconds: seconds) else {
@@ -146,7 +146,7 @@ final class PrefetchService: Sendable {
             return (progress, tasks)
         }
         for task in tasks { task.cancel() }
-        guard let ended else { throw .unknown }
+        guard let ended else { throw .unknownOrder }
         advance(saves: true)
         return ended
     }
@@ -180,7 +180,7 @@ final class PrefetchService: Sendable {
     /// Begins what may begin, and ends what has ended.
     private func advance(saves: Bool = false) {
         let (now, seconds) = (now, seconds)
-        let (isSaving, hasAlarm) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+        let (startsSaving, oldAlarm) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard !state.isStopped, let maker = state.maker else { return (false, nil) }
             let ended = state.queue.takeEnded(at: now, seconds: seconds)
             finish(ended, &state)
@@ -193,8 +193,8 @@ final class PrefetchService: Sendable {
             (state.isSaving, state.savedAt) = (true, now)
             return (true, old)
         }
-        hasAlarm?.cancel()
-        if isSaving { saving.async { self.save() } }
+        oldAlarm?.cancel()
+        if startsSaving { saving.async { self.save() } }
     }
 
     private func finish(_ ended: [PrefetchProgress], _ state: inout State) {
@@ -224,7 +224,7 @@ final class PrefetchService: Sendable {
 
     private func run(_ job: PrefetchQueue.Job, _ maker: @escaping Maker) async {
         let maker = maker()
-        var source = SourcePrefetch(maker.pipeline, places, timer: timer)
+        var source = SourcePrefetch(maker.pipeline, slots, timer: timer)
         for variant in job.plan.variants {
             guard !Task.isCancelled else { break }
             await make(variant, of: job, maker, &source)
@@ -320,21 +320,4 @@ final class PrefetchService: Sendable {
             }
         }
     }
-}
-
-/// Why an operator's request about prefetching failed.
-enum PrefetchFailure: Error {
-    /// The content is not what it should be.
-    case invalid(String)
-    /// The content is longer than `PrefetchBody.maxBytes`.
-    case tooLarge
-    /// A parameter of the images is wrong.
-    case request(ImageRequestError)
-    case refused(PrefetchQueue.Refusal)
-    /// There is no such order.
-    case unknown
-    /// No further stream of events can be opened.
-    case tooManyStreams
-    /// The daemon ends.
-    case stopped
 }

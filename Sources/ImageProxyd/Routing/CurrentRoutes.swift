@@ -108,7 +108,7 @@ final class AdminHandler: RequestHandling {
     func mark(_ refusal: inout HTTPResponse, to request: HTTPRequest, detail: String?) {
         let admin = currentRoutes.value.admin
         if refusal.status.code == 413, admin.prefetch.isBounded, admin.takesOrder(request) {
-            refusal.body = .bytes(PrefetchFailure.tooLarge.document.json)
+            refusal.body = .bytes(AdminFailure.contentTooLarge.document.json)
         }
         refusal.context = ExchangeContext(.admin).packed
         refusal.note = ExchangeNote(refusal: refusal.status, detail, at: request)

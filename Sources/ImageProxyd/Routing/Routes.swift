@@ -9,7 +9,7 @@ import Pipeline
 /// settings: a reload replaces them as a whole.
 final class Routes: Sendable {
     private let handlers: ImageHandlers
-    private let sharing: CrossOriginPolicy
+    private let crossOrigin: CrossOriginPolicy
     private let status: StatusHandler
     private let srcset: SrcsetHandler
     /// Whether `/metrics` is served here, in addition to the admin listener.
@@ -25,13 +25,13 @@ final class Routes: Sendable {
     let limit: ClientLimit
 
     init(
-        handlers: ImageHandlers, sharing: CrossOriginPolicy, status: StatusHandler, srcset: SrcsetHandler,
+        handlers: ImageHandlers, crossOrigin: CrossOriginPolicy, status: StatusHandler, srcset: SrcsetHandler,
         showsMetrics: Bool, playground: PlaygroundHandler?, admin: AdminRoutes, cluster: ClusterHandler?,
         pipeline: ImagePipeline, limit: ClientLimit
     ) {
         self.cluster = cluster
         self.handlers = handlers
-        self.sharing = sharing
+        self.crossOrigin = crossOrigin
         self.status = status
         self.srcset = srcset
         self.showsMetrics = showsMetrics
@@ -63,7 +63,7 @@ final class Routes: Sendable {
         guard request.method == .get || request.method == .head else { return .now(refused(request, route)) }
         switch route {
         case .srcset: return srcset.answer(request, isOperator: false)
-        case .transforms: return .now(sharing.shared(TransformsPage.answer(request), with: request))
+        case .transforms: return .now(crossOrigin.shared(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         default:
@@ -94,7 +94,7 @@ final class Routes: Sendable {
                     ? "POST brings a picture where security.allowUploads is true, or the URL is signed by a key of security.keys"
                     : "PURGE, and DELETE of /cache, are for the listener of admin.listen")
         }
-        var response = sharing.options(for: request, allow: allowed)
+        var response = crossOrigin.options(for: request, allow: allowed)
         response.context = context.packed
         return response
     }

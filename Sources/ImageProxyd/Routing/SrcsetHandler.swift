@@ -24,7 +24,7 @@ struct SrcsetHandler: Sendable {
     let key: [UInt8]?
     let loops: LoopGuard
     let limit: ClientLimit
-    let sharing: CrossOriginPolicy
+    let crossOrigin: CrossOriginPolicy
     let tracing: RequestTracing
     let clock: @Sendable () -> WallTime
 
@@ -72,7 +72,7 @@ struct SrcsetHandler: Sendable {
         }
     }
 
-    private var mapping: ResponseMapping { ResponseMapping(sharing: sharing, route: .srcset) }
+    private var mapping: ResponseMapping { ResponseMapping(crossOrigin: crossOrigin, route: .srcset) }
 
     private func response(
         to request: HTTPRequest, isOperator: Bool, _ context: FetchContext

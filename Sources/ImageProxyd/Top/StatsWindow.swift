@@ -34,7 +34,6 @@ struct StatsWindow {
         return max(0, last.int(path) - first.int(path))
     }
 
-    /// A growth as a rate a second.
     func rate(_ growth: Int) -> Double { seconds > 0 ? Double(growth) / seconds : 0 }
 
     /// The names of the members of an object, such as the tiers.

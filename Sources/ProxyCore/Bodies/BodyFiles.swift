@@ -26,7 +26,6 @@ package final class BodyFiles: Sendable {
         bound.wrappingAdd(count, ordering: .relaxed)
     }
 
-    /// The number of open files.
     package var count: Int { open.load(ordering: .relaxed) }
 
     /// Counts an opened file; false if there are too many.

@@ -19,7 +19,7 @@ package final class PartialBody: Sendable {
         /// The maximum number of leading bytes that stay in memory, from which the format is recognized.
         ///
         /// Default 4KiB.
-        package var prefixLimit: ByteCount = .kibibytes(4)
+        var prefixLimit: ByteCount = .kibibytes(4)
 
         /// The defaults.
         package init() {}

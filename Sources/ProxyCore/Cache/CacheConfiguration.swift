@@ -14,9 +14,7 @@ package struct CacheConfiguration: SettingGroup {
     package enum StorePolicy: String, SettingValue, CaseIterable {
         /// No tier.
         case none
-        /// Memory only.
         case memory
-        /// Disk only.
         case disk
         /// Memory and disk.
         case all
@@ -55,8 +53,8 @@ package struct MemoryCacheConfiguration: SettingGroup {
 
     /// Bounds of single steps. Configuration: `cache.memory.limits`.
     package struct Limits: SettingGroup {
-        package var maxShards = 16
-        package var maxEvictionsPerInsert = 256
+        var maxShards = 16
+        var maxEvictionsPerInsert = 256
         package var scanLimit = 1_024
         package var maxWeakEntries = 4_096
         package var maxTargets = 65_536
@@ -128,8 +126,8 @@ package struct DiskCacheConfiguration: SettingGroup {
     package var directory = ""
     package var maxBytes = ByteCount.gibibytes(10)
     package var maxAge = TimeSpan.days(7)
-    package var expireBy = ExpireBy.access
-    package var lowWater = 0.9
+    var expireBy = ExpireBy.access
+    var lowWater = 0.9
     package var openFiles = 16_384
     package var readOnlyPaths: [String] = []
     package var sweepInterval = TimeSpan.seconds(60)
@@ -195,19 +193,19 @@ extension DiskCacheConfiguration {
     /// Bounds of queues, tables and single steps. Configuration: `cache.disk.limits`.
     package struct Limits: SettingGroup {
         package var readers = 4
-        package var maxWaitingReads = 512
-        package var maxWaitingWrites = 1_024
-        package var maxWaitingBytes = ByteCount.mebibytes(32)
-        package var batchSize = 128
-        package var storeDelay = TimeSpan.milliseconds(20)
-        package var maxAccessTimes = 65_536
-        package var accessPrecision = TimeSpan.minutes(10)
-        package var maxSourceRecords = 1_000_000
-        package var maxTagLinks = 1_000_000
-        package var maxRecordsInMemory = 10_000
-        package var maxVerified = 131_072
-        package var maxVerifyNow = ByteCount.kibibytes(64)
-        package var maxJournal = ByteCount.mebibytes(16)
+        var maxWaitingReads = 512
+        var maxWaitingWrites = 1_024
+        var maxWaitingBytes = ByteCount.mebibytes(32)
+        var batchSize = 128
+        var storeDelay = TimeSpan.milliseconds(20)
+        var maxAccessTimes = 65_536
+        var accessPrecision = TimeSpan.minutes(10)
+        var maxSourceRecords = 1_000_000
+        var maxTagLinks = 1_000_000
+        var maxRecordsInMemory = 10_000
+        var maxVerified = 131_072
+        var maxVerifyNow = ByteCount.kibibytes(64)
+        var maxJournal = ByteCount.mebibytes(16)
 
         /// Creates the defaults.
         package init() {}

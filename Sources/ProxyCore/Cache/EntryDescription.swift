@@ -43,7 +43,6 @@ package enum ResultStage: UInt8, Sendable, Hashable {
 
 /// The description of an entry's bytes, in memory and in the disk file's header alike.
 package struct EntryDescription: Sendable, Hashable {
-    /// The kind.
     package var kind: EntryKind
     /// The entry's key; on disk an original has the source's key, in memory that of the untransformed result.
     package var key: CacheKey

@@ -115,6 +115,5 @@ package enum DialectRegistry {
         NextJS.self,
     ]
 
-    /// The dialect of this name.
     package static func named(_ name: String) -> (any Dialect.Type)? { all.first { $0.name == name } }
 }

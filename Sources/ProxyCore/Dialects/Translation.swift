@@ -8,7 +8,6 @@ package struct Translation: Sendable, Hashable {
     package struct Parameter: Sendable, Hashable {
         /// The name, such as `transform`.
         package var name: String
-        /// The value.
         package var value: String
 
         /// Wraps a name and a value.
@@ -20,7 +19,6 @@ package struct Translation: Sendable, Hashable {
 
     /// What is answered.
     package enum Answer: Sendable, Hashable {
-        /// The picture.
         case picture
         /// The picture as the text of a data URL (RFC 2397).
         case dataURL
@@ -32,7 +30,6 @@ package struct Translation: Sendable, Hashable {
     package var parameters: [Parameter]
     /// Whether the foreign URL has a valid signature.
     package var isSigned: Bool
-    /// What is answered.
     package var answer: Answer
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
     /// for an error.
@@ -43,7 +40,6 @@ package struct Translation: Sendable, Hashable {
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String]
 
-    /// Creates a translation from its parts.
     package init(
         parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture,
         ignored: [String] = []

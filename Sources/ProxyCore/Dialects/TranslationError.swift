@@ -25,7 +25,6 @@ package struct TranslationError: Error, Sendable, Hashable {
     /// What is wrong, and what to do.
     package let reason: String
 
-    /// Creates an error from its parts.
     package init(_ kind: Kind, _ option: String, _ reason: String) {
         self.kind = kind
         self.option = option

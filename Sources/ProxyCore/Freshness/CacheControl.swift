@@ -17,12 +17,11 @@ package struct CacheControl: Sendable, Hashable {
     package private(set) var staleIfError: Int64?
     /// The directives without a number.
     package private(set) var directives: SourceRecord.Directives = []
-    /// `public`.
-    package private(set) var isPublic = false
+    private(set) var isPublic = false
     /// `must-understand` (RFC 9111 §5.2.2.3).
-    package private(set) var mustUnderstand = false
+    private(set) var mustUnderstand = false
     /// The fields, in lower case, to which `private="…"` or `no-cache="…"` are restricted.
-    package private(set) var restrictedFields: Set<String> = []
+    private(set) var restrictedFields: Set<String> = []
 
     /// A larger number of seconds becomes this one (RFC 9111 §1.2.2).
     static let mostSeconds: Int64 = 1 << 31

@@ -16,7 +16,6 @@ package struct DownstreamControl: Sendable, Hashable {
     /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if the origin sends them (RFC 5861).
     package var staleWhileRevalidate: Int64?, staleIfError: Int64?
 
-    /// Creates a value from its parts.
     package init(
         lifetime: Int64, browserLifetime: Int64? = nil, directives: SourceRecord.Directives,
         staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil

@@ -8,13 +8,13 @@ package struct FreshnessConfiguration: SettingGroup {
     package var heuristic = Heuristic()
     package var minimum = TimeSpan.zero
     package var maximum = TimeSpan.days(30)
-    package var respectOrigin = true
+    var respectOrigin = true
     package var targets = ["CDN-Cache-Control"]
     package var staleWhileRevalidate = TimeSpan.days(1)
     package var staleIfError = TimeSpan.days(7)
     package var clientDirectives = false
-    package var maxRefreshes = 32
-    package var refreshPause = TimeSpan.seconds(5)
+    var maxRefreshes = 32
+    var refreshPause = TimeSpan.seconds(5)
 
     /// Creates the defaults.
     package init() {}

@@ -16,7 +16,7 @@ package struct HTTPDate: Sendable, Hashable, Comparable {
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.seconds < right.seconds }
 
     /// Bytes of an IMF-fixdate.
-    package static let formattedCount = 29
+    static let formattedCount = 29
 
     /// Appends `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate) to `buffer`.
     ///

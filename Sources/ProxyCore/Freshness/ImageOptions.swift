@@ -13,7 +13,7 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Fetches although a failure is remembered; success removes the failure.
     package static let retryFailed = ImageOptions(rawValue: 1 << 0)
     /// Revalidates now; after a 304 the stored copy stays.
-    package static let refreshCached = ImageOptions(rawValue: 1 << 1)
+    static let refreshCached = ImageOptions(rawValue: 1 << 1)
     /// Never fetches, also not to refresh what is stale.
     package static let fromCacheOnly = ImageOptions(rawValue: 1 << 2)
     /// Fetches even if a copy is stored; the new response is stored.
@@ -25,7 +25,7 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Sends the client's cookies to the origin; the answer is for this client alone.
     package static let handleCookies = ImageOptions(rawValue: 1 << 6)
     /// Answers only when the result would survive a power loss.
-    package static let waitStore = ImageOptions(rawValue: 1 << 7)
+    static let waitStore = ImageOptions(rawValue: 1 << 7)
     /// Shrinks a source beyond the pixel limit during decoding, in place of 422.
     package static let scaleDownLarge = ImageOptions(rawValue: 1 << 8)
 
@@ -55,6 +55,5 @@ package struct ImageOptions: OptionSet, Sendable, Hashable {
         self = row.option
     }
 
-    /// The names of the members.
     package var memberNames: [String] { Self.names.filter { contains($0.option) }.map(\.name) }
 }

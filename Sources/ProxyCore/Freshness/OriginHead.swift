@@ -31,7 +31,6 @@ package struct OriginHead: Sendable, Hashable {
     /// The time between the two by a clock that is never set (response_delay); nil where the two alone are known.
     package var delay: TimeSpan?
 
-    /// Creates a head from its parts.
     package init(
         status: Int, fields: [HeaderField], contentLength: Int?, requestTime: WallTime,
         responseTime: WallTime, delay: TimeSpan? = nil

@@ -16,19 +16,18 @@ package struct RequestDirectives: Sendable, Hashable {
     /// `min-fresh`: fresh for at least this many seconds more.
     package var minFresh: Int64?
     /// `max-stale`: stale by at most this many seconds; without a number by any.
-    package var maxStale: Int64?
+    var maxStale: Int64?
     /// Try although a failure is remembered (SDWebImage: retryFailed); not a directive of HTTP, but an
     /// option.
     package var retryFailed = false
 
     /// Revalidate at the origin, however fresh the copy is (SDWebImage: refreshCached).
-    package var refreshesCached = false
+    var refreshesCached = false
     /// Write nothing to disk (SDWebImage: storeCacheType memory).
     package var memoryOnly = false
     /// Answer once what was stored would survive a power loss.
     package var waitsForStore = false
 
-    /// No directives.
     package static let none = RequestDirectives()
 
     /// No directives yet.

@@ -76,13 +76,13 @@ package struct SourceRecord: Sendable, Hashable {
         /// `private`: not stored by a shared cache.
         package static let isPrivate = Directives(rawValue: 1 << 2)
         /// `must-revalidate`: no cache serves it stale.
-        package static let mustRevalidate = Directives(rawValue: 1 << 3)
+        static let mustRevalidate = Directives(rawValue: 1 << 3)
         /// `immutable` (RFC 8246).
         package static let immutable = Directives(rawValue: 1 << 4)
         /// `Vary: *`, or one that names a field of clients which the daemon sends on: matches no later request.
         package static let variesOnEverything = Directives(rawValue: 1 << 5)
         /// `proxy-revalidate` or `s-maxage`: no shared cache serves it stale (RFC 9111 §5.2.2.8, §5.2.2.10).
-        package static let proxyRevalidate = Directives(rawValue: 1 << 6)
+        static let proxyRevalidate = Directives(rawValue: 1 << 6)
         /// The lifetime is the origin's own, neither heuristic nor default.
         package static let explicitLifetime = Directives(rawValue: 1 << 7)
         /// An operator has purged a tag of it, or the index may have lost its last state: stale until the origin has confirmed it, whatever else holds.
@@ -94,10 +94,10 @@ package struct SourceRecord: Sendable, Hashable {
 
         /// `no-store` that `must-understand` overrides here (RFC 9111 §5.2.2.3): downstream caches decide for
         /// themselves.
-        package static let liftedNoStore = Directives(rawValue: 1 << 11)
+        static let liftedNoStore = Directives(rawValue: 1 << 11)
 
         /// `no-transform` (RFC 9111 §5.2.2.6): passed on; the transforms of a URL are applied all the same.
-        package static let noTransform = Directives(rawValue: 1 << 12)
+        static let noTransform = Directives(rawValue: 1 << 12)
 
         /// A redirect led to a URL whose rule re-encodes originals: it is never sent unchanged.
         package static let reencoded = Directives(rawValue: 1 << 10)
@@ -105,7 +105,7 @@ package struct SourceRecord: Sendable, Hashable {
         /// Whether the response must not be stored.
         package var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response must never be served without validation once it is stale (RFC 9111 §4.2.4).
-        package var forbidStale: Bool {
+        var forbidStale: Bool {
             !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .mustConfirm])
         }
     }
@@ -176,13 +176,13 @@ package struct SourceRecord: Sendable, Hashable {
     }
 
     /// Whether it was received later than now: the clock was ahead then, and its age is unknown.
-    package func isOfTheFuture(at now: WallTime) -> Bool { now < responseTime - Self.slack }
+    func isOfTheFuture(at now: WallTime) -> Bool { now < responseTime - Self.slack }
 
     /// By how much a clock may be set back without effect.
     private static var slack: TimeSpan { .seconds(2) }
 
     /// Seconds since the end of its lifetime; negative before it.
-    package func staleness(at now: WallTime) -> Int64 {
+    func staleness(at now: WallTime) -> Int64 {
         currentAge(at: now) - freshnessLifetime
     }
 }

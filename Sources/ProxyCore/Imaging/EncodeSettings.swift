@@ -20,7 +20,6 @@ package struct EncodeSettings: Sendable, Equatable {
     /// How much work to put into formats with a fast effort.
     package var effort = EncodingEffort.full
 
-    /// Creates a value from its parts.
     package init(
         format: ImageFormat, quality: Int, isLossless: Bool, isProgressive: Bool? = nil,
         metadata: RenderPlan.MetadataPolicy,

@@ -14,11 +14,10 @@ package struct ImageHeader: Sendable, Equatable {
     package internal(set) var orientation: Int
     /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
     /// hold all of them.
-    package var isInterlaced = false
+    var isInterlaced = false
     /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.
     package var embeddedPixels = 0
 
-    /// Creates a value from its parts.
     package init(
         format: ImageFormat, size: PixelSize, frames: Int, hasAlpha: Bool, orientation: Int,
         isInterlaced: Bool = false, embeddedPixels: Int = 0
@@ -57,7 +56,6 @@ package enum FrameSelection: Sendable, Equatable {
     case single(Int)
     /// These of an animation, at least two.
     case range(Range<Int>)
-    /// All of them.
     case all
 
     /// How many there are of a source with `all`.
@@ -81,5 +79,5 @@ package enum LoadShrink: Sendable, Equatable {
 
     /// Sources with fewer pixels are decoded at twice the needed size: decoding them is cheap, and resampling
     /// from more pixels hides the decoder's own scaling.
-    package static let smallSource = 1_000_000
+    static let smallSource = 1_000_000
 }

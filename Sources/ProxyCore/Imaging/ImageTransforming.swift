@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An operation: a declaration (name, parameters, doc lines) and the function that applies it.
+/// An operation: a declaration (name, parameters, doc lines, costs) and the function that applies it.
 ///
 /// Parser, canonical form and reference are derived from the declaration. To add an operation, add one file
 /// in `Transforms/` and one line in `TransformRegistry`.
@@ -39,6 +39,16 @@ package protocol ImageTransforming: Sendable {
 
     /// The size of the result for a picture of `size`; an upper bound if it depends on the pixels.
     func resultSize(of size: PixelSize) -> PixelSize
+
+    /// What it costs beside decoding and writing; of a `resize` only the memory counts.
+    var cost: PixelCost { get }
+
+    /// Whether an opaque picture may get alpha.
+    var mayAddAlpha: Bool { get }
+
+    /// Whether it neither enlarges small differences nor depends on them, so that its input may be made from an
+    /// intermediate.
+    static var toleratesIntermediate: Bool { get }
 }
 
 extension ImageTransforming {
@@ -53,6 +63,20 @@ extension ImageTransforming {
     package func schedule(_ playback: inout Playback) {}
 
     package func resultSize(of size: PixelSize) -> PixelSize { size }
+
+    package var cost: PixelCost { PixelCost() }
+
+    package var mayAddAlpha: Bool { false }
+
+    package static var toleratesIntermediate: Bool { false }
+
+    /// Whether the pixels decide which part of the picture is kept.
+    package var searchesContent: Bool {
+        switch arguments.given[Gravity.parameter.name] {
+        case .word("smart"), .word("entropy"): true
+        default: false
+        }
+    }
 
     /// The operation with its lengths multiplied, if it follows the density.
     func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {

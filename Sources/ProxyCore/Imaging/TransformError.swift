@@ -2,7 +2,6 @@
 
 /// Why a transform text is invalid: the problem, its operation and parameter, and its position.
 package struct TransformError: Error, Sendable, Equatable {
-    /// The problem.
     package let problem: Problem
     /// The operation's name as written; nil if none could be parsed.
     package let operation: String?
@@ -42,7 +41,6 @@ package struct TransformError: Error, Sendable, Equatable {
         case conflict(with: String)
     }
 
-    /// Creates an error from its parts.
     init(_ problem: Problem, operation: String? = nil, parameter: String? = nil, at position: Int?) {
         self.problem = problem
         self.operation = operation

@@ -27,10 +27,9 @@ extension TransformPipeline {
         package let name: String
         /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
         package let type: String
-        /// Whether it is required.
         package let isRequired: Bool
         /// The canonical spelling of the default; nil if there is none.
-        package let defaultValue: String?
+        let defaultValue: String?
         /// The minimum; nil if it is not a number.
         package let minimum: Double?
         /// The maximum; nil if it is not a number.
@@ -40,7 +39,7 @@ extension TransformPipeline {
         /// The allowed values, in words.
         package let allowed: String
         /// Whether `dpr` multiplies it.
-        package let isScaledByDPR: Bool
+        let isScaledByDPR: Bool
         /// Its purpose, in one line.
         package let summary: String
 
@@ -107,7 +106,6 @@ extension TransformParameter.Kind {
         }
     }
 
-    /// The range of numbers.
     fileprivate var bounds: ClosedRange<FixedNumber>? {
         switch self {
         case .whole(let range), .length(let range), .lengthOr(let range, _):

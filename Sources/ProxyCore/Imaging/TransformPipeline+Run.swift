@@ -73,23 +73,24 @@ extension TransformPipeline {
     package func intermediate(
         of source: borrowing VipsSource, header: ImageHeader, size: PixelSize
     ) throws(ImagingError) -> VipsImage {
-        let half = try resampled(source, header, header.orientation, to: size).inSRGB(keepsGrey: true)
+        let intermediate = try resampled(source, header, header.orientation, to: size).inSRGB(keepsGrey: true)
             .computed()
-        half.forgetProfile()
-        return half
+        intermediate.forgetProfile()
+        return intermediate
     }
 
     /// Applies the pipeline, which begins with `resize`, to an intermediate of a picture of size `original`.
     package func image(
-        fromIntermediate half: borrowing VipsImage, of original: PixelSize, in context: inout TransformContext
+        fromIntermediate intermediate: borrowing VipsImage, of original: PixelSize,
+        in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard let resize = operations.first as? Resize else {
-            return try stillApplied(from: 0, to: half, in: &context)
+            return try stillApplied(from: 0, to: intermediate, in: &context)
         }
         context.source = original
         let plan = resize.plan(for: original)
         try context.check(plan.scaled)
-        let cut = try resize.cut(half.resized(to: plan.scaled), plan, in: &context)
+        let cut = try resize.cut(intermediate.resized(to: plan.scaled), plan, in: &context)
         return try stillApplied(from: 1, to: cut, in: &context)
     }
 
@@ -109,11 +110,11 @@ extension TransformPipeline {
         guard opened.size.height == header.size.height * context.frames else {
             throw .badImageData("another number of frames than the header says")
         }
-        let roll = try opened.inEightBits().inMemory()
+        let allFrames = try opened.inEightBits().inMemory()
         var strip = FrameStrip()
         for index in 0..<context.frames {
             let place = PixelRectangle(left: 0, top: index * header.size.height, size: header.size)
-            let frame = try roll.cropped(to: place)
+            let frame = try allFrames.cropped(to: place)
             frame.forgetFrames()
             strip.append(try upright(frame, turn).inSRGB(keepsGrey: true))
         }

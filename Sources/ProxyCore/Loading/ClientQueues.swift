@@ -42,7 +42,6 @@ struct ClientQueues {
         return nil
     }
 
-    /// Removes a fetch from the queues of all its clients.
     mutating func remove(_ ticket: FetchTicket) {
         for client in ticket.clients {
             _ = change(client) { $0.remove(ticket.id, of: ticket.place.origin) }

@@ -20,14 +20,14 @@ package struct FetchConfiguration: SettingGroup {
     package var maxBytes = ByteCount.mebibytes(25)
     package var maxHeadBytes = ByteCount.kibibytes(64)
     package var retries = 1
-    package var retryDelay = TimeSpan.milliseconds(100)
+    var retryDelay = TimeSpan.milliseconds(100)
     package var maxRetryAfter = TimeSpan.hours(1)
-    package var connectionLifetime = TimeSpan.minutes(1)
-    package var distrust = TimeSpan.minutes(10)
+    var connectionLifetime = TimeSpan.minutes(1)
+    var distrust = TimeSpan.minutes(10)
     package var userAgent = "imageproxyd"
     package var via = "imageproxyd"
     package var headers: [String: String] = [:]
-    package var http2 = true
+    var http2 = true
     package var proxy = ""
 
     /// The order of the fetches that wait for one host.

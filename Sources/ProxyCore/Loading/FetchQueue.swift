@@ -19,7 +19,6 @@ struct FetchQueue {
         /// The fetch waits and replaces another, which fails: one of a client with more waiting fetches, or a
         /// less urgent one of the same client, or one of the same client for an origin with a longer queue.
         case displacing(UInt64)
-        /// The queue is full.
         case full
     }
 
@@ -37,7 +36,6 @@ struct FetchQueue {
     private var returned: [UInt64] = []
     /// The waiting fetches by id.
     private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
-    /// The number of waiting fetches of each client.
     private var waitingPerClient: [ClientID?: Int] = [:]
     private var runningFetches: [UInt64: Running] = [:]
     private var slots: FetchSlots
@@ -47,7 +45,6 @@ struct FetchQueue {
     /// The number of fetches that hold a slot.
     var running: Int { slots.taken }
 
-    /// The number of fetches that wait.
     var waiting: Int { waitingTickets.count }
 
     /// The time at which `expire` has to be called; no waiting fetch times out before.
@@ -212,7 +209,6 @@ struct FetchQueue {
         ticket.clients.min { waitingCount(of: $0) < waitingCount(of: $1) } ?? nil
     }
 
-    /// The number of waiting fetches of the client that a fetch counts for.
     private func load(of ticket: FetchTicket) -> Int { waitingCount(of: countedClient(of: ticket)) }
 
     /// The least urgent fetch that counts for the client with the most waiting, if that has more than `load`.

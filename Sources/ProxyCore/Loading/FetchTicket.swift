@@ -8,7 +8,6 @@ import URLs
 struct FetchTicket: Sendable {
     /// The slots that a fetch takes, besides one of the total and one of its client.
     struct Place: Hashable, Sendable {
-        /// The origin that it fetches from.
         let origin: SourceURL.Origin
         /// Its rule, if that has its own bound.
         let rule: OriginRule?
@@ -25,7 +24,6 @@ struct FetchTicket: Sendable {
     let place: Place
     /// The clients that wait for it, each once; nil stands for the daemon itself.
     var clients: [ClientID?]
-    /// Its priority.
     var priority: FetchPriority
     /// When it times out.
     let deadline: ContinuousClock.Instant

@@ -63,7 +63,6 @@ extension OriginReceiving {
 
 /// The request for an origin.
 package struct OriginRequest: Sendable {
-    /// The source.
     package var url: SourceURL
     /// The stored response's entity tag, sent as `If-None-Match` exactly as the origin spelled it.
     package var ifNoneMatch: String?
@@ -87,7 +86,6 @@ package struct OriginRequest: Sendable {
 
     /// A request of the daemon's own to a service that its operator has named: to an object store, or to another node.
     package struct Command: Sendable {
-        /// The method.
         package var method: String
         /// The content; empty for none. libcurl gets a copy.
         package var content: [UInt8]

@@ -4,7 +4,6 @@ import URLs
 
 /// The addresses that identify a connection among the open ones.
 struct ConnectionEnds: Hashable {
-    /// The local port.
     let localPort: Int
     /// The address of the peer: the origin or the proxy.
     let remote: IPAddress

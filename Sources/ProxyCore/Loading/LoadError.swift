@@ -44,7 +44,6 @@ package enum LoadError: Error, Sendable, Hashable {
     case noKeys(String)
     /// `fetch.proxy` was not reached, or did not connect to the origin.
     indirect case atProxy(SourceURL.Origin, LoadError)
-    /// The queue is full.
     case queueFull
     /// No slot became free within `fetch.queueTimeout`.
     case queueTimedOut

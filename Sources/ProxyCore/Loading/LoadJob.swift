@@ -9,7 +9,6 @@ final class LoadJob: Sendable {
 
     /// Identifies the job in the queue and in a cancellation.
     let id: UInt64
-    /// The request for the origin.
     let request: OriginRequest
     /// What the request is signed with, at the origin that it names.
     let keys: AWSKeys?

@@ -5,7 +5,6 @@ package import Primitives
 /// The clocks by which the age of a response is computed (RFC 9111 §4.2.3), and by which fetches take too
 /// long. Called on the loader's thread.
 package struct LoaderClocks: Sendable {
-    /// Returns the time.
     let wall: @Sendable () -> WallTime
     /// Returns the time of a clock that is never set, by which the response delay is measured and deadlines pass.
     let monotonic: @Sendable () -> ContinuousClock.Instant

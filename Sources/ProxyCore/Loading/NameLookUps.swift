@@ -7,7 +7,6 @@ import Primitives
 /// thread.
 final class NameLookUps {
     private var underWay = 0
-    /// The look-ups of each client.
     private var perClient: [ClientID: Int] = [:]
 
     /// A look-up that is running.

@@ -9,7 +9,6 @@ struct OriginHeadReader {
     enum Step: Equatable {
         /// More lines follow, or the line is not part of the head.
         case more
-        /// The head is complete, with this status.
         case complete(status: Int)
         /// The head exceeds its limit of bytes or of lines.
         case tooLarge

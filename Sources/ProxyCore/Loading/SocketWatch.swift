@@ -12,7 +12,6 @@ import Primitives
 final class SocketWatch {
     /// A socket that is ready.
     struct Event {
-        /// The socket.
         let socket: CInt
         /// Whether it has something to read, its end or its error included.
         let isReadable: Bool

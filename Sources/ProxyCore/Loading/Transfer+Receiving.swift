@@ -66,7 +66,6 @@ extension Transfer {
         return true
     }
 
-    /// Receives a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
         noteActivity()
         guard hop.head.hasBegun || !isAnsweredTooSoon else {

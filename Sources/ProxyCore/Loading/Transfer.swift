@@ -136,7 +136,6 @@ final class Transfer {
         var requestTime = WallTime(seconds: 0)
         /// The same by a clock that is never set.
         var requestInstant: ContinuousClock.Instant?
-        /// Whether an address was refused.
         var didRefuseAddress = false
         /// Whether a socket to an address was opened.
         var didOpenSocket = false

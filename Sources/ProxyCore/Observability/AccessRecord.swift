@@ -15,7 +15,6 @@ package struct AccessRecord: Sendable {
     package var status: Int
     /// Bytes of the body sent.
     package var bytes: Int
-    /// The route.
     package var route: Metric.Route
     /// How the cache took part.
     package var cache: Metric.Cache

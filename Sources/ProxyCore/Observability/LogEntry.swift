@@ -17,14 +17,11 @@ package struct LogEntry: Sendable, Hashable {
     package struct Field: Sendable, Hashable {
         /// The name, in snake case.
         package let name: String
-        /// The value.
         package let value: Value
 
         /// A value of the log.
         package enum Value: Sendable, Hashable, CustomStringConvertible {
-            /// A number.
             case number(Int)
-            /// A text.
             case text(String)
 
             /// The value without quotes.
@@ -36,7 +33,6 @@ package struct LogEntry: Sendable, Hashable {
             }
         }
 
-        /// A number and its name.
         package init(_ name: String, _ value: Int) {
             self.name = name
             self.value = .number(value)
@@ -49,7 +45,6 @@ package struct LogEntry: Sendable, Hashable {
         }
     }
 
-    /// Creates an entry.
     package init(
         milliseconds: Int64, level: LogConfiguration.Level, message: String, fields: [Field] = []
     ) {

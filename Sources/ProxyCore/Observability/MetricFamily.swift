@@ -17,7 +17,6 @@ package struct MetricRow: Sendable, Hashable {
     package let name: String
     /// One sentence for the operator.
     package let help: String
-    /// The type.
     package let kind: Kind
 
     /// A metric's type.
@@ -43,7 +42,6 @@ package struct MetricRow: Sendable, Hashable {
 
 /// A label of a family.
 package struct MetricLabel: Sendable, Hashable {
-    /// Its name.
     package let name: String
     /// The possible values, in the order of declaration; empty if those are not known beforehand.
     package var values: [String] = []
@@ -53,9 +51,7 @@ package struct MetricLabel: Sendable, Hashable {
 package struct MetricSample: Sendable {
     /// What follows the family's name: empty, or `_bucket`, `_sum`, `_count` of a histogram.
     package var suffix = ""
-    /// Names and values of the labels.
     package var labels: [(name: String, value: String)]
-    /// The value.
     package var value: Value
 
     /// A value that prints exactly.

@@ -2,7 +2,6 @@
 
 /// Upper bounds of a histogram's buckets, in nanoseconds and rising; larger values count in `+Inf`.
 package struct MetricBuckets: Sendable, Hashable {
-    /// The bounds.
     package let bounds: [UInt64]
 
     /// Creates bounds from microseconds.

@@ -35,7 +35,6 @@ package struct NoLabels: MetricLabels {
 package struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels {
     /// The first label, whose number counts more.
     package let first: First
-    /// The second label.
     package let second: Second
 
     /// Combines two labels.

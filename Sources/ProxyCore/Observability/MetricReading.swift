@@ -17,7 +17,6 @@ package final class MetricReading: MetricFamily {
     package struct Reading: Sendable {
         /// The labels' values, in the order of the names.
         package let labels: [String]
-        /// The value.
         package let value: MetricSample.Value
 
         /// A count.

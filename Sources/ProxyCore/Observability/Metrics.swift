@@ -148,7 +148,7 @@ package final class Metrics: Sendable {
         "trace_spans_total",
         "Spans for the collector of traces: exported, dropped because too many waited, or failed.",
         labels: ["outcome": ["exported", "dropped", "failed"]])
-    package let buildInfo = MetricReading.gauge(
+    let buildInfo = MetricReading.gauge(
         "build_info", "The build, as a label; always 1.", labels: ["version": []])
 
     /// Every family except those of the process, in the order of the properties.

@@ -45,7 +45,6 @@ package struct PrometheusText: Sendable {
     private var text = ""
     private var familyNames: Set<String> = []
 
-    /// Formats all families.
     package static func text(of families: [any MetricFamily], as format: Format) -> String {
         var writer = PrometheusText(format: format)
         writer.familyNames = Set(families.map(\.row.name))

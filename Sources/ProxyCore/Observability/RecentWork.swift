@@ -12,7 +12,7 @@ package final class RecentWork: Sendable {
     static let maxNames = 64
     /// The maximum number of slow transforms.
     static let maxSlow = 10
-    /// The maximum length of a text, in bytes: that of the name of a host (RFC 1035 §3.1.2) with its port.
+    /// The maximum length of a text, in bytes: that of the name of a host (RFC 1035 §2.3.4) with its port.
     static let maxTextBytes = 260
     /// How long events are counted together, in nanoseconds.
     static let period: UInt64 = 300_000_000_000

@@ -52,7 +52,6 @@ struct OriginRuleCheck {
         return patterns
     }
 
-    /// Checks the names of options.
     func options(_ names: [String]) throws(OriginRuleError) -> ImageOptions {
         var options: ImageOptions = []
         for name in names {

@@ -21,7 +21,6 @@ extension OriginRuleConfiguration {
         package var service = "s3"
         /// The key's name.
         package var accessKey: ConfiguredText?
-        /// The key.
         package var secretKey: ConfiguredText?
         /// What goes with a temporary key.
         package var sessionToken: ConfiguredText?
@@ -39,7 +38,7 @@ extension OriginRuleConfiguration {
     /// A role, and the file with the token that proves it.
     package struct WebIdentity: SettingObject {
         package var roleARN: String?
-        package var tokenFile: String?
+        var tokenFile: String?
         package var sessionName: String?
         package var endpoint: String?
 
@@ -61,7 +60,7 @@ extension OriginRuleConfiguration {
     /// The service that gives a container its keys.
     package struct Container: SettingObject {
         package var url: String?
-        package var tokenFile: String?
+        var tokenFile: String?
 
         /// Creates one that the environment describes.
         package init() {}

@@ -11,7 +11,6 @@ package struct OriginRules: Sendable, Hashable {
     /// The buckets that the rules are about.
     package let buckets: Buckets
 
-    /// No rules.
     package static let none = OriginRules()
 
     private init() { (rules, buckets) = ([], .none) }

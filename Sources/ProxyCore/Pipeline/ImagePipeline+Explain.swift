@@ -12,7 +12,6 @@ package import URLs
 package struct ImageExplanation: Sendable {
     /// One stored picture.
     package struct Stored: Sendable {
-        /// Where it is.
         package let tier: Tier
         /// What its bytes are.
         package let description: EntryDescription
@@ -63,7 +62,6 @@ package struct ImageExplanation: Sendable {
     package var reuse: FreshnessPolicy.Reuse?
     /// The result, and what it may be made from.
     package var stored: [Stored] = []
-    /// The remembered failures of the source and of the result.
     package var failures: (source: Remembered?, result: Remembered?) = (nil, nil)
     /// Why the origin is left alone now; nil if it is not.
     package var originFailure: PipelineError?
@@ -135,8 +133,8 @@ extension ImagePipeline {
             guard let hit = try? await tiers.disk.findBlocking(key, kind, text, .inAnyFile) else { continue }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
-        if let record, let half = await ImageJob(self, request).explainedIntermediate(of: record) {
-            add(.disk, half.description, Int64(half.body.count))
+        if let record, let intermediate = await ImageJob(self, request).explainedIntermediate(of: record) {
+            add(.disk, intermediate.description, Int64(intermediate.body.count))
         }
         return found
     }

@@ -105,7 +105,6 @@ extension ImagePipeline {
         (tiers.memory.statistics, tiers.disk.statistics)
     }
 
-    /// The number of failures that are remembered.
     package var failureCount: Int { failures.counts(at: clock().seconds).remembered.values.reduce(0, +) }
 
     /// Failures that are remembered of a source and its results, or all of them.

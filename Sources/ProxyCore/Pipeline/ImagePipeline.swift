@@ -26,7 +26,6 @@ package final class ImagePipeline: Sendable {
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
-    /// Returns the time.
     package let clock: @Sendable () -> WallTime
 
     /// Fetches under way, by source. A conditional fetch may end with a 304 and no body; a job that needs the body does not
@@ -120,7 +119,6 @@ package final class ImagePipeline: Sendable {
 
     /// An entry that may be served at once.
     package struct CachedEntry: Sendable {
-        /// The entry.
         package let entry: MemoryEntry
         /// Whether it is to be refreshed while it is served.
         package let isStale: Bool

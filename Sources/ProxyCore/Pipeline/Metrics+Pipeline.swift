@@ -20,7 +20,6 @@ extension Metrics {
         }
     }
 
-    /// Counts a fetch that failed.
     func count(failedFetch failure: PipelineError, took microseconds: Int) {
         fetches.increment(failure.row.fetchLabel)
         fetchDuration.observe(nanoseconds: UInt64(microseconds) * 1_000, failure.row.fetchLabel)

@@ -7,7 +7,6 @@ import Synchronization
 package final class StaleTally: Sendable {
     /// What has been counted.
     package struct Counts: Sendable, Equatable {
-        /// From memory.
         package var memory = 0
         /// From disk, by kind, open files included.
         package var disk: [EntryKind: Int] = [:]

@@ -13,7 +13,6 @@ extension Trace {
     /// CLOCK_MONOTONIC in nanoseconds.
     static var now: UInt64 { UInt64(SystemTime.nanoseconds(of: CLOCK_MONOTONIC)) }
 
-    /// Begins a part now.
     func begin(_ name: String, _ kind: Span.Kind = .internal) -> Part { begin(name, kind, at: Self.now) }
 }
 

@@ -10,7 +10,6 @@
 package struct EvictionRing<Key: Hashable, Value> {
     /// A value that was removed from the ring.
     package struct Evicted {
-        /// Its key.
         let key: Key
         /// The value itself, so that the caller decides where it is freed.
         package let value: Value

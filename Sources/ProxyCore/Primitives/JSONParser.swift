@@ -12,7 +12,6 @@ package struct TextPosition: Sendable, Hashable, CustomStringConvertible {
 
 /// Why a text is not JSON, and where.
 package struct JSONSyntaxError: Error, Sendable, Hashable {
-    /// Where.
     package var position: TextPosition
     /// Why.
     package var message: String

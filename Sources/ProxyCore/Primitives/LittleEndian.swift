@@ -8,7 +8,6 @@ package struct LittleEndianWriter {
     /// Creates a writer of nothing.
     package init() {}
 
-    /// Appends an integer.
     package mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }

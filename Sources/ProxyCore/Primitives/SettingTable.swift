@@ -39,7 +39,6 @@ package struct SettingTable<Root: Sendable>: Sendable {
 /// Lists rows and groups of rows.
 @resultBuilder
 package enum SettingTableBuilder<Root: Sendable> {
-    /// A row.
     package static func buildExpression(_ row: Setting<Root>) -> [Setting<Root>] { [row] }
     /// The rows of a group.
     package static func buildExpression(_ rows: [Setting<Root>]) -> [Setting<Root>] { rows }

@@ -13,7 +13,6 @@ package enum SystemTime {
         nanoseconds(of: CLOCK_REALTIME_COARSE) / 1_000_000_000
     }
 
-    /// Returns the time.
     package static let now: @Sendable () -> WallTime = { time(of: CLOCK_REALTIME) }
 
     /// Hot path: the time by the kernel's coarse clock (a few nanoseconds), which is up to a tick late: 1 to 10 ms.

@@ -18,13 +18,10 @@ package struct TimeSpan: Sendable, Hashable, Comparable {
     /// Returns `count` seconds.
     package static func seconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count * 1_000) }
 
-    /// Returns `count` minutes.
     package static func minutes(_ count: Int) -> TimeSpan { .seconds(count * 60) }
 
-    /// Returns `count` hours.
     package static func hours(_ count: Int) -> TimeSpan { .minutes(count * 60) }
 
-    /// Returns `count` days.
     package static func days(_ count: Int) -> TimeSpan { .hours(count * 24) }
 
     /// The length in whole seconds, rounded down.

@@ -5,7 +5,7 @@ import Imaging
 import Primitives
 
 /// Whole reads and writes at an offset of a descriptor.
-package enum DescriptorBytes {
+enum DescriptorBytes {
     /// Writes all bytes at `offset`.
     static func write(
         _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int64
@@ -36,7 +36,7 @@ package enum DescriptorBytes {
     }
 
     /// Fills `bytes` from `offset`; false if the file is shorter or can't be read.
-    package static func fill(
+    static func fill(
         _ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64
     ) -> Bool {
         unsafe FileIO.fill(bytes, from: descriptor, at: offset) == (bytes.count, 0)

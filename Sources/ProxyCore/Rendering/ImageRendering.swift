@@ -19,7 +19,7 @@ package protocol ImageRendering: Sendable {
     /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition
 }
 
@@ -29,6 +29,7 @@ extension ImageRendering {
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         for interest: RenderInterest = RenderInterest()
     ) async throws(RenderError) -> Rendition {
-        try await render(plan, from: source, into: destination, at: offset, beside: nil, for: interest)
+        try await render(
+            plan, from: source, into: destination, at: offset, intermediateTarget: nil, for: interest)
     }
 }

@@ -38,7 +38,7 @@ package final class InProcessRenderer: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { state in
             state.nextID += 1
@@ -49,7 +49,7 @@ package final class InProcessRenderer: ImageRendering {
                 submit(
                     RenderJob(
                         id: id, plan: plan, source: source, destination: destination, offset: offset,
-                        beside: beside,
+                        intermediateTarget: intermediateTarget,
                         enqueued: .now, interest: interest, continuation: continuation))
             }
         } onCancel: {
@@ -116,7 +116,7 @@ package final class InProcessRenderer: ImageRendering {
         do {
             var rendition = try RenderEngine(plan: job.plan).execute(
                 source, into: job.destination.raw, at: job.offset,
-                beside: job.beside.map { ($0.file.raw, $0.offset) })
+                intermediateTarget: job.intermediateTarget.map { ($0.file.raw, $0.offset) })
             rendition.timings.queue = queue
             return .success(rendition)
         } catch {

@@ -7,7 +7,7 @@ package import Primitives
 package struct IntermediateConfiguration: SettingGroup {
     package var enabled = true
     package var side = 1_600
-    package var minPixels = 4_000_000
+    var minPixels = 4_000_000
     package var quality = 88
     package var originals = 4_096
 

@@ -6,7 +6,6 @@ package import Imaging
 package struct IntermediateRule: Sendable {
     package let configuration: IntermediateConfiguration
 
-    /// Creates a value from its parts.
     package init(configuration: IntermediateConfiguration) {
         self.configuration = configuration
     }
@@ -21,13 +20,6 @@ package struct IntermediateRule: Sendable {
     /// How many times more pixels an original must have than its intermediate.
     private static let leastGain = 2
 
-    /// Operations that neither enlarge small differences nor depend on them.
-    private static let tolerant: Set<String> = [
-        Resize.name, Crop.name, Pad.name, Rotate.name, Flip.name, Round.name, Mask.name, Blur.name,
-        Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
-        Text.name,
-    ]
-
     /// The size of an original's intermediate; nil if there is to be none.
     package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
@@ -36,10 +28,10 @@ package struct IntermediateRule: Sendable {
         else { return nil }
         let longest = max(upright.width, upright.height)
         let scaled = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
-        let half = PixelSize(
+        let intermediate = PixelSize(
             Self.inBlocks(scaled.width, atMost: upright.width),
             Self.inBlocks(scaled.height, atMost: upright.height))
-        return upright.area >= half.area * Self.leastGain ? half : nil
+        return upright.area >= intermediate.area * Self.leastGain ? intermediate : nil
     }
 
     /// The nearest side of whole blocks: a JPEG decoder that shrinks them shifts nothing by part of a pixel.
@@ -51,47 +43,35 @@ package struct IntermediateRule: Sendable {
 
     /// Whether the plan alone permits an intermediate.
     package func admits(_ plan: RenderPlan) -> Bool {
-        guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
-            plan.frameCount == nil, !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
-            plan.pipeline.operations.first is Resize,
-            plan.pipeline.operations.allSatisfy({ Self.tolerant.contains(type(of: $0).name) })
-        else { return false }
-        return plan.pipeline.operations.allSatisfy { operation in
-            guard case .word(let word)? = operation.arguments.given[Gravity.parameter.name] else {
-                return true
+        configuration.enabled && !plan.isLossless && plan.metadata != .keep && plan.frame == nil
+            && plan.frameCount == nil && !plan.scalesDownLarge && !plan.isLinear
+            && plan.pipeline.orientation == nil && plan.pipeline.operations.first is Resize
+            && plan.pipeline.operations.allSatisfy {
+                type(of: $0).toleratesIntermediate && !$0.searchesContent
             }
-            return !["smart", "entropy"].contains(word)
-        }
     }
 
     /// Whether the result of a permitted plan may be made from this original's intermediate.
     package func serves(_ plan: RenderPlan, of original: Original) -> Bool {
-        guard let half = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
+        guard let intermediate = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
             isLossy(plan, original)
         else { return false }
         let scaled = resize.plan(for: original.upright).scaled
-        return scaled.width * Self.reserve <= half.width && scaled.height * Self.reserve <= half.height
+        return scaled.width * Self.reserve <= intermediate.width
+            && scaled.height * Self.reserve <= intermediate.height
     }
 
     /// Whether the result is lossy anyway, in whichever format it is written: operations may add alpha.
     private func isLossy(_ plan: RenderPlan, _ original: Original) -> Bool {
         let decision = FormatDecision(plan: plan, header: original.header)
         return [original.hasAlpha, true].allSatisfy { hasAlpha in
-            guard hasAlpha == original.hasAlpha || plan.pipeline.mayAddAlpha else { return true }
+            guard hasAlpha == original.hasAlpha || plan.pipeline.operations.contains(where: \.mayAddAlpha)
+            else { return true }
             let result = FormatDecision.Result(
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
             // Lost: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
             return format.row.concession == .quality
-        }
-    }
-}
-
-extension TransformPipeline {
-    /// Whether an opaque picture may get alpha.
-    fileprivate var mayAddAlpha: Bool {
-        operations.contains { operation in
-            [Pad.name, Rotate.name, Round.name, Mask.name, Opacity.name].contains(type(of: operation).name)
         }
     }
 }

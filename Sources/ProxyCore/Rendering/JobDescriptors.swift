@@ -17,10 +17,10 @@ struct JobDescriptors {
     let watermarks: [OwnedDescriptor]
 
     /// Where an intermediate is written, for writing only.
-    let beside: OwnedDescriptor?
+    let intermediate: OwnedDescriptor?
 
     /// All of them, in the order in which a worker expects them.
-    var all: [CInt] { ([source, destination] + watermarks + [beside].compactMap { $0 }).map(\.raw) }
+    var all: [CInt] { ([source, destination] + watermarks + [intermediate].compactMap { $0 }).map(\.raw) }
 
     private static let memoryName = "imageproxyd-source"
 
@@ -40,10 +40,10 @@ struct JobDescriptors {
             watermarks.append(try Self.reopened(Self.sealed(image.bytes), O_RDONLY))
         }
         self.watermarks = watermarks
-        if let output = job.beside {
-            beside = try Self.reopened(output.file, O_WRONLY)
+        if let output = job.intermediateTarget {
+            intermediate = try Self.reopened(output.file, O_WRONLY)
         } else {
-            beside = nil
+            intermediate = nil
         }
     }
 

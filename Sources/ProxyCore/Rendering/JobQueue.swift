@@ -49,7 +49,6 @@ package struct JobQueue<Job> {
     /// Creates an empty queue.
     package init() {}
 
-    /// The number of jobs that wait.
     package var count: Int { waiting.count }
 
     /// Whether none waits.
@@ -59,7 +58,7 @@ package struct JobQueue<Job> {
 
     /// Adds a job after all others of its clients.
     package mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
-        for client in interest.parties.clients { startLevel(client) }
+        for client in interest.waiters.clients { startLevel(client) }
         waiting.append(Waiting(id: id, job: job, interest: interest))
     }
 
@@ -86,11 +85,10 @@ package struct JobQueue<Job> {
 
     private mutating func remove(at index: Int) -> Job {
         let removed = waiting.remove(at: index)
-        for client in removed.interest.parties.clients { forgetIfIdle(client) }
+        for client in removed.interest.waiters.clients { forgetIfIdle(client) }
         return removed.job
     }
 
-    /// Removes all.
     mutating func removeAll() -> [Job] {
         defer {
             waiting = []
@@ -110,7 +108,7 @@ package struct JobQueue<Job> {
     }
 
     private func waits(_ client: ClientID?) -> Bool {
-        waiting.contains { $0.interest.parties.clients.contains(client) }
+        waiting.contains { $0.interest.waiters.clients.contains(client) }
     }
 
     // MARK: - Turns
@@ -124,22 +122,22 @@ package struct JobQueue<Job> {
         var best: (index: Int, priority: FetchPriority, use: Use)?
         var least: Duration?
         for (index, job) in waiting.enumerated() where admitsExpensive || !job.isExpensive {
-            let parties = job.interest.parties
-            let use = parties.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
+            let waiters = job.interest.waiters
+            let use = waiters.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
             least = min(least ?? use.time, use.time)
             guard let known = best else {
-                best = (index, parties.priority, use)
+                best = (index, waiters.priority, use)
                 continue
             }
             let isNext =
-                parties.priority == known.priority
-                ? Self.isBefore(use, known.use) : parties.priority > known.priority
-            if isNext { best = (index, parties.priority, use) }
+                waiters.priority == known.priority
+                ? Self.isBefore(use, known.use) : waiters.priority > known.priority
+            if isNext { best = (index, waiters.priority, use) }
         }
         guard let best, let least else { return nil }
         level = max(level, least)
         let taken = waiting.remove(at: best.index)
-        let clients = taken.interest.parties.clients
+        let clients = taken.interest.waiters.clients
         for client in clients {
             // A client that joined a waiting job has no use yet.
             if uses[client] == nil { uses[client] = Use(time: level) }
@@ -189,16 +187,16 @@ package struct JobQueue<Job> {
     /// for counts as one of the client that has the fewest.
     package mutating func displace(for interest: RenderInterest) -> Job? {
         var loads: [ClientID?: Int] = [:]
-        let all = waiting.map(\.interest.parties)
+        let all = waiting.map(\.interest.waiters)
         for client in all.flatMap(\.clients) { loads[client, default: 0] += 1 }
-        let requester = interest.parties
-        func load(_ parties: RenderInterest.Parties) -> Int {
-            parties.clients.map { loads[$0] ?? 0 }.min() ?? 0
+        let requester = interest.waiters
+        func load(_ waiters: RenderInterest.Waiters) -> Int {
+            waiters.clients.map { loads[$0] ?? 0 }.min() ?? 0
         }
         guard let lowest = all.map(\.priority).min(), lowest <= requester.priority else { return nil }
         var victim: (index: Int, load: Int)?
-        for (index, parties) in all.enumerated() where parties.priority == lowest {
-            let load = load(parties)
+        for (index, waiters) in all.enumerated() where waiters.priority == lowest {
+            let load = load(waiters)
             if load >= victim?.load ?? 0 { victim = (index, load) }
         }
         guard let victim, lowest < requester.priority || victim.load > load(requester) + 1 else { return nil }

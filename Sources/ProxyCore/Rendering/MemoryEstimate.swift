@@ -53,18 +53,11 @@ struct MemoryEstimate {
     /// What operations hold that need the whole picture: once, however many they are.
     private var operations: Int {
         let isTurned = (plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation) > 2
-        let held = plan.pipeline.operations.map { Self.heldBytes[type(of: $0).name] ?? 0 }.max() ?? 0
+        let held = plan.pipeline.operations.map(\.cost.memory).max() ?? 0
         let copies = plan.maxBytes == nil && frames == 1 ? 0 : DecodingJob.bytesPerPixel
         let upright = plan.isLinear && isTurned ? header.size.area * frames * DecodingJob.bytesPerPixel : 0
         return result * (max(held, isTurned ? DecodingJob.bytesPerPixel : 0) + copies) + upright
     }
-
-    /// Bytes for each pixel of the result.
-    private static let heldBytes: [String: Int] = [
-        Flip.name: 4, Rotate.name: 8, Blur.name: 4, Sharpen.name: 4, Pixelate.name: 4, Trim.name: 4,
-        Round.name: 4, Convolve.name: 8, Equalize.name: 4, Noise.name: 8, Saturation.name: 4,
-        Mask.name: 4, Extend.name: 4, Watermark.name: 4, Text.name: 4,
-    ]
 
     // MARK: - Writing
 

@@ -281,7 +281,7 @@ struct PoolState {
 
     /// Grants a worker's job its memory, or lets it wait to be woken.
     mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> (Bool, Effect) {
-        let isGranted = memory.grant(bytes, to: slot, for: job.interest.parties.clients)
+        let isGranted = memory.grant(bytes, to: slot, for: job.interest.waiters.clients)
         // What is left may be enough for the next one.
         guard !isGranted else { return (true, wake(memory.next)) }
         return (false, job.interest.isBackground ? Effect() : Effect(alerts: endBackground()))
@@ -371,7 +371,6 @@ struct PoolState {
         return Effect(alerts: slots.compactMap(\.alert))
     }
 
-    /// Answers the pings of a slot.
     mutating func answerPings(_ slot: Int) -> Effect {
         for index in pings.indices { pings[index].open.remove(slot) }
         let answered = pings.filter(\.open.isEmpty).map(\.continuation)

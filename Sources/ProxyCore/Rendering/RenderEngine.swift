@@ -14,7 +14,7 @@ struct RenderEngine {
     ///   much work (`WorkEstimate`).
     func execute(
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
-        beside: (file: CInt, offset: Int64)? = nil,
+        intermediateTarget: (file: CInt, offset: Int64)? = nil,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
     ) throws(RenderError) -> Rendition {
         let watch = StopWatch()
@@ -27,7 +27,8 @@ struct RenderEngine {
             let page = try self.page(of: source, header)
             if plan.admits(page) {
                 var rendition = try renderPage(
-                    source, page, watch, into: destination, at: offset, beside: beside, admit: admit)
+                    source, page, watch, into: destination, at: offset,
+                    intermediateTarget: intermediateTarget, admit: admit)
                 // Whichever page was used, the source's facts are those of its first one.
                 if plan.original == nil { rendition.source = header.facts }
                 return rendition
@@ -38,7 +39,7 @@ struct RenderEngine {
                 throw .resultTooLarge(self.plan.excess(of: page) ?? "")
             }
             return try RenderEngine(plan: plan).renderPage(
-                source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
+                source, page, watch, into: destination, at: offset, intermediateTarget: nil, admit: admit)
         }
         if isAlone, let damage = source.damage { throw .badImageData(damage) }
         return rendition
@@ -47,7 +48,7 @@ struct RenderEngine {
     /// Renders the page that is requested, which is within the limits; of most sources it is the only one.
     private func renderPage(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
-        into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
+        into destination: CInt, at offset: Int64, intermediateTarget: (file: CInt, offset: Int64)?,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void
     ) throws(RenderError) -> Rendition {
         var watch = started
@@ -71,7 +72,7 @@ struct RenderEngine {
         let decode = watch.lap()
 
         var written: Rendition.Intermediate?
-        let image = try transformed(source, header, frames, count, beside, &written)
+        let image = try transformed(source, header, frames, count, intermediateTarget, &written)
         let shown = decision.stacksFrames ? 1 : count
         if shown < count { image.forgetFrames() }
         let size = PixelSize(image.size.width, image.size.height / shown)
@@ -147,7 +148,7 @@ struct RenderEngine {
 
     private func transformed(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int,
-        _ beside: (file: CInt, offset: Int64)?, _ written: inout Rendition.Intermediate?
+        _ intermediateTarget: (file: CInt, offset: Int64)?, _ written: inout Rendition.Intermediate?
     ) throws(RenderError) -> VipsImage {
         var context = TransformContext(
             maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count,
@@ -155,12 +156,14 @@ struct RenderEngine {
         context.isLinear = plan.isLinear
         do {
             let image: VipsImage
-            if let beside, case .write(let width, let height, let quality) = plan.intermediate {
-                let half = try plan.pipeline.intermediate(
+            if let intermediateTarget, case .write(let width, let height, let quality) = plan.intermediate {
+                let intermediate = try plan.pipeline.intermediate(
                     of: source, header: header, size: PixelSize(width, height))
-                written = Self.write(half, quality: quality, into: beside.file, at: beside.offset)
+                written = Self.write(
+                    intermediate, quality: quality, into: intermediateTarget.file,
+                    at: intermediateTarget.offset)
                 image = try plan.pipeline.image(
-                    fromIntermediate: half, of: header.upright, in: &context)
+                    fromIntermediate: intermediate, of: header.upright, in: &context)
             } else {
                 image = try plan.pipeline.image(
                     from: source, header: header, frames: frames, standingFor: plan.original?.size,
@@ -175,11 +178,11 @@ struct RenderEngine {
 
     /// Writes an intermediate; nil if that fails, which only affects the next job.
     private static func write(
-        _ half: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
+        _ intermediate: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
     ) -> Rendition.Intermediate? {
-        let settings = Rendition.Intermediate.settings(hasAlpha: half.hasAlpha, quality: quality)
+        let settings = Rendition.Intermediate.settings(hasAlpha: intermediate.hasAlpha, quality: quality)
         // Lost in both: why; without one the next size is made from the original.
-        guard let encoded = try? VipsCoder.encode(half, settings) else { return nil }
+        guard let encoded = try? VipsCoder.encode(intermediate, settings) else { return nil }
         let isWritten: Void? = try? unsafe encoded.withBytes { bytes throws(RenderError) in
             try unsafe DescriptorBytes.write(bytes, to: file, at: offset)
         }

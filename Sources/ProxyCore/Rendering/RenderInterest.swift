@@ -9,7 +9,7 @@ import Synchronization
 /// only for the one that began it. Safe from any task.
 package final class RenderInterest: Sendable {
     /// The clients at one moment.
-    struct Parties: Sendable {
+    struct Waiters: Sendable {
         /// The highest priority of any of them.
         var priority: FetchPriority
         /// The client that began it and those that joined, each once; nil stands for the daemon itself and
@@ -19,7 +19,7 @@ package final class RenderInterest: Sendable {
         var lastJoin: ContinuousClock.Instant?
     }
 
-    private let state: Mutex<Parties>
+    private let state: Mutex<Waiters>
     /// Whether the render is for workers that have nothing else to do: no client waits for it.
     let isBackground: Bool
 
@@ -29,20 +29,20 @@ package final class RenderInterest: Sendable {
 
     /// The interest of the client that begins a render.
     package init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
-        state = Mutex(Parties(priority: priority, clients: [client]))
+        state = Mutex(Waiters(priority: priority, clients: [client]))
         self.isBackground = isBackground
     }
 
     /// The clients now.
-    var parties: Parties { state.withLock { $0 } }
+    var waiters: Waiters { state.withLock { $0 } }
 
     /// Adds a client, whose wait for a worker begins now.
     package func join(_ client: ClientID?, _ priority: FetchPriority, at now: ContinuousClock.Instant) {
-        state.withLock { parties in
-            parties.priority = max(parties.priority, priority)
-            guard parties.clients.count < Self.mostClients, !parties.clients.contains(client) else { return }
-            parties.clients.append(client)
-            parties.lastJoin = now
+        state.withLock { waiters in
+            waiters.priority = max(waiters.priority, priority)
+            guard waiters.clients.count < Self.mostClients, !waiters.clients.contains(client) else { return }
+            waiters.clients.append(client)
+            waiters.lastJoin = now
         }
     }
 }

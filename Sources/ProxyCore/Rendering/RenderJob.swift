@@ -12,7 +12,7 @@ struct RenderJob: Sendable {
     let destination: OwnedDescriptor
     let offset: Int64
     /// Where an intermediate is written.
-    let beside: FilePlace?
+    let intermediateTarget: FilePlace?
     let enqueued: ContinuousClock.Instant
     /// The longest wait for a worker; no matter to a renderer without workers.
     var queueTimeout = Duration.zero
@@ -35,7 +35,7 @@ struct RenderJob: Sendable {
     static func deadline(
         enqueued: ContinuousClock.Instant, _ interest: RenderInterest, timeout: Duration
     ) -> ContinuousClock.Instant {
-        max(enqueued, interest.parties.lastJoin ?? enqueued) + timeout
+        max(enqueued, interest.waiters.lastJoin ?? enqueued) + timeout
     }
 
     /// When it fails if it waits until then; later once another client has joined.

@@ -7,13 +7,13 @@ package struct TransformConfiguration: SettingGroup {
     package var workers = 0
     package var queue = 0
     package var queueTimeout = TimeSpan.minutes(1)
-    package var cheapestAfter = TimeSpan.seconds(3)
+    var cheapestAfter = TimeSpan.seconds(3)
     package var timeout = TimeSpan.seconds(15)
     package var memoryPerWorker = ByteCount.gibibytes(1)
     package var memoryBudget = ByteCount(0)
     package var headerMemory = ByteCount.mebibytes(192)
-    package var headerTime = TimeSpan.milliseconds(500)
-    package var jobsPerWorker = 1_000
+    var headerTime = TimeSpan.milliseconds(500)
+    var jobsPerWorker = 1_000
     package var niceness = 10
     package var isolation = Isolation.process
     package var sandbox = Sandbox.required

@@ -13,7 +13,6 @@ package struct WorkEstimate {
     package let frames: Int
     package let plan: RenderPlan
 
-    /// Creates a value from its parts.
     package init(header: ImageHeader, frames: Int, plan: RenderPlan) {
         self.header = header
         self.frames = frames
@@ -60,18 +59,10 @@ package struct WorkEstimate {
     private func cost(
         of operation: any ImageTransforming, on size: PixelSize, making result: PixelSize
     ) -> Double {
-        let search =
-            switch operation.arguments.given[Gravity.parameter.name] {
-            case .word("smart"), .word("entropy"): Operation.search
-            default: 0.0
-            }
+        let search = operation.searchesContent ? Operation.search : 0
         guard let resize = operation as? Resize else {
-            let text = operation as? Text
-            // Repeated, a text covers the picture as a watermark does.
-            let name = text?.isTiled == true ? Watermark.name : type(of: operation).name
-            let factor = Operation.factors[name] ?? Operation.other
-            let letters = text.map { $0.area(on: size) * Operation.letters } ?? 0
-            return Double(max(size.area, result.area)) * (factor + search) + letters
+            let letters = (operation as? Text).map { $0.area(on: size) * Operation.letters } ?? 0
+            return Double(max(size.area, result.area)) * (operation.cost.work + search) + letters
         }
         let scaled = resize.plan(for: size).scaled.area
         let linear = plan.isLinear ? Double(max(size.area, scaled)) * Operation.linear : 0
@@ -80,16 +71,6 @@ package struct WorkEstimate {
     }
 
     private enum Operation {
-        /// For each pixel of the larger of input and output.
-        static let factors: [String: Double] = [
-            Crop.name: 0, Flip.name: 0.1, Trim.name: 0.7, Pad.name: 0.3, Extend.name: 0.5, Rotate.name: 2.4,
-            Round.name: 5, Mask.name: 2, Blur.name: 5.2, Sharpen.name: 6.2, Pixelate.name: 0.5,
-            Watermark.name: 2, Convolve.name: 12, Noise.name: 4, Equalize.name: 2.2, Modulate.name: 8,
-            Inset.name: 0, Delay.name: 0,
-            Text.name: 0.3, Speed.name: 0, Loop.name: 0, Reverse.name: 0,
-        ]
-        /// The colour operations.
-        static let other = 1.6
         /// For each pixel of the square around a letter.
         static let letters = 1.8
         /// Finding the crop of interest.
@@ -106,7 +87,7 @@ package struct WorkEstimate {
     /// The work of writing, for the most expensive format that may be chosen.
     private func writing(_ size: PixelSize) -> Double {
         let decision = FormatDecision(plan: plan, header: plan.original ?? header)
-        let mayHaveAlpha = header.hasAlpha || plan.pipeline.operations.contains { Self.addsAlpha($0) }
+        let mayHaveAlpha = header.hasAlpha || plan.pipeline.operations.contains(where: \.mayAddAlpha)
         let factor =
             [header.hasAlpha, mayHaveAlpha].map { hasAlpha in
                 let result = FormatDecision.Result(size: size, hasAlpha: hasAlpha, isAnimated: frames > 1)
@@ -122,19 +103,6 @@ package struct WorkEstimate {
     /// The work of trying lossless WebP for each pixel, if a result may be tried so: it need not be used.
     private func drawing(_ size: PixelSize) -> Double {
         plan.mayTryLossless(size, frames: frames) ? Self.losslessDrawing : 0
-    }
-
-    private static func addsAlpha(_ operation: any ImageTransforming) -> Bool {
-        let name = type(of: operation).name
-        // Without a colour they leave an opaque picture opaque.
-        if name == Pad.name || name == Extend.name {
-            guard case .color(let color) = operation.arguments.given["color"] else { return false }
-            return !color.isOpaque
-        }
-        return [
-            Rotate.name, Round.name, Mask.name, Tint.name, Duotone.name, Opacity.name,
-            Background.name,
-        ].contains(name)
     }
 
     /// The work of writing a pixel, as often as it is tried.

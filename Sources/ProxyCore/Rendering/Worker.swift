@@ -77,10 +77,11 @@ struct Worker {
             job.plan.watermarks[index] = image.holding(DescriptorBytes.all(of: descriptors[2 + index].raw))
         }
         limitHeader(job)
-        let beside = job.intermediateOffset.flatMap { offset in
+        let intermediateTarget = job.intermediateOffset.flatMap { offset in
             descriptors.last.map { FilePlace(file: $0, offset: offset) }
         }
-        let reply = reply(to: job, from: descriptors[0], into: descriptors[1], beside: beside)
+        let reply = reply(
+            to: job, from: descriptors[0], into: descriptors[1], intermediateTarget: intermediateTarget)
         alarm(0)
         unlimitHeader()
         try send(reply)
@@ -123,7 +124,7 @@ struct Worker {
 
     private func reply(
         to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor,
-        beside: FilePlace?
+        intermediateTarget: FilePlace?
     ) -> WorkerProtocol.Reply {
         let opened = VipsSource.copy(
             of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))
@@ -133,7 +134,7 @@ struct Worker {
             return .finished(
                 try RenderEngine(plan: job.plan, isAlone: true).execute(
                     opened, into: destination.raw, at: job.destinationOffset,
-                    beside: beside.map { ($0.file.raw, $0.offset) }
+                    intermediateTarget: intermediateTarget.map { ($0.file.raw, $0.offset) }
                 ) { (bytes, work) throws(RenderError) in
                     isRefused = true
                     try admit(bytes, work, job)

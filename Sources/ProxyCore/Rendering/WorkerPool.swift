@@ -142,14 +142,14 @@ package final class WorkerPool: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
-                    beside: beside,
+                    intermediateTarget: intermediateTarget,
                     enqueued: clock.now(), queueTimeout: configuration.queueTimeout.duration,
                     interest: interest, continuation: continuation)
                 // A job that no client waits for does not get a second worker.

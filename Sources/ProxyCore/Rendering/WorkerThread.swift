@@ -39,7 +39,6 @@ final class WorkerThread: Sendable {
         case stopped
     }
 
-    /// Creates the thread of worker `index`.
     init(index: Int, executable: String, pool: WorkerPool) throws(RenderError) {
         alert = try Alert()
         self.index = index
@@ -217,7 +216,7 @@ final class WorkerThread: Sendable {
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
         return RenderOrder(
             plan: plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
-            destinationOffset: job.offset, intermediateOffset: job.beside?.offset,
+            destinationOffset: job.offset, intermediateOffset: job.intermediateTarget?.offset,
             alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
     }
@@ -383,7 +382,7 @@ final class WorkerThread: Sendable {
             return .failure(.decoderCrashed)
         }
         guard let written = rendition.intermediate else { return .success(rendition) }
-        guard let place = job.beside,
+        guard let place = job.intermediateTarget,
             RenditionCheck.holds(place.file, written.byteCount, from: place.offset, as: written.format)
         else { return .failure(.decoderCrashed) }
         return .success(rendition)

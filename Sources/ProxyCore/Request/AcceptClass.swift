@@ -59,7 +59,7 @@ package struct AutomaticFormats: Sendable, Hashable {
     private let numbers: [UInt32]
 
     /// The maximum number of formats.
-    package static let maximumCount = 8
+    static let maximumCount = 8
 
     /// Creates a list of the first eight of `formats`.
     package init(_ formats: [ImageFormat]) {

@@ -38,7 +38,7 @@ package struct Delivery: Sendable, Hashable {
     package var priority: FetchPriority?
 
     /// The maximum number of tags of one request.
-    package static let maxTags = 16
+    static let maxTags = 16
 
     /// The maximum number of bytes of a tag.
     static let maxTagBytes = 64

@@ -232,7 +232,6 @@ package final class ImageRequestParser: Sendable {
         }
     }
 
-    /// Whether the policy allows a URL as a source.
     package func allows(_ url: SourceURL) -> Bool { policy.sources.allows(url) }
 
     /// Reads a source on its own; nil when neither parameter is given.

@@ -10,7 +10,6 @@ package struct Preset: Sendable, Hashable {
     /// Parameters that a preset may not contain.
     static let foreign: Set<String> = ["url", "url64", "preset", "sig", "expires"]
 
-    /// Creates a preset from parameters.
     package init(parameters: [String: String]) {
         self.parameters = parameters
     }

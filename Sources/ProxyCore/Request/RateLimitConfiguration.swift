@@ -7,7 +7,7 @@ package struct RateLimitConfiguration: SettingGroup {
     package var requests = 0
     package var window = TimeSpan.minutes(1)
     package var burst = 0
-    package var maxClients = 65_536
+    var maxClients = 65_536
 
     /// Creates the defaults.
     package init() {}

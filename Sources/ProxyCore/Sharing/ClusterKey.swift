@@ -8,7 +8,6 @@ import Primitives
 package struct ClusterKey: Sendable {
     private let key: HMACKey<SHA256>
 
-    /// The field that has the signature.
     package static let field = "Imageproxyd-Signature"
     /// The minimum length of a key, in bytes.
     package static let minBytes = 32

@@ -32,9 +32,7 @@ package final class ClusterPeers: Sendable {
     static let timeout = Duration.seconds(5)
     /// The field in which a node names itself.
     package static let nodeField = "Imageproxyd-Node"
-    /// The path of a ping.
     package static let pingPath = "/cluster/node"
-    /// The path of a purge.
     package static let purgePath = "/cluster/purge"
 
     /// - Parameters:

@@ -14,7 +14,6 @@ struct ExchangeAnswer: Sendable {
     /// The first value of a field; `name` in lower case.
     func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// The content as a document.
     var document: XMLText { XMLText(String(decoding: content, as: UTF8.self)[...]) }
 
     /// The failure that the status is.

@@ -20,7 +20,6 @@ package struct StoredObject: Sendable {
 
 /// One object of a listing.
 package struct ListedObject: Sendable, Hashable {
-    /// Its name.
     package var name: String
     /// When it was stored, in seconds since 1970 by the store's clock.
     package var storedAt: Int64

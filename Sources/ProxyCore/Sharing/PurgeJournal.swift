@@ -197,7 +197,7 @@ package final class PurgeJournal: Sendable {
     }
 
     /// A message about a purge is not done after this time, in seconds.
-    package static let longestDelay: Int64 = 600
+    static let longestDelay: Int64 = 600
 
     // MARK: - Reading
 
@@ -257,7 +257,6 @@ package final class PurgeJournal: Sendable {
         }
     }
 
-    /// Whether a purge is new.
     private func take(_ purge: SharedPurge, storedAt: Int64) -> Bool {
         state.withLock { state in
             // A time far ahead would hide all that comes after it.

@@ -31,7 +31,6 @@ final class SentRecords: Sendable {
         sent.withLock { _ = $0.remove(source) }
     }
 
-    /// Forgets all.
     func forgetAll() { sent.withLock { $0 = EvictionRing(scanLimit: 64) } }
 
     private static func sent(_ record: SourceRecord) -> Sent {

@@ -10,18 +10,18 @@ package struct SharedConfiguration: SettingGroup {
     package var auth: OriginRuleConfiguration.Auth?
     package var tls: OriginRuleConfiguration.TLS?
     package var timeout = TimeSpan.milliseconds(250)
-    package var minUses = 2
-    package var minCost = TimeSpan.milliseconds(100)
+    var minUses = 2
+    var minCost = TimeSpan.milliseconds(100)
     package var originals = true
     package var maxAge = TimeSpan.days(30)
     package var sweepInterval = TimeSpan.days(1)
     package var queueBytes = ByteCount.mebibytes(4)
     package var objectBytes = ByteCount.mebibytes(64)
-    package var maxReads = 64
-    package var maxWrites = 4
+    var maxReads = 64
+    var maxWrites = 4
     package var journalInterval = TimeSpan.seconds(30)
-    package var encryption = ""
-    package var encryptionKey = ""
+    var encryption = ""
+    var encryptionKey = ""
 
     /// Creates the defaults: no shared tier.
     package init() {}

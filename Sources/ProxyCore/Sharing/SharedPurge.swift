@@ -5,7 +5,6 @@ import Primitives
 
 /// One purge, as all nodes learn of it: an object of the journal, whose name says everything.
 package struct SharedPurge: Sendable, Hashable {
-    /// What was purged.
     package var target: PurgeTarget
     /// The node that was asked to.
     package var node: String

@@ -30,11 +30,9 @@ package struct SharedSubject: Sendable, Hashable {
 }
 
 /// The names of objects in the bucket. What spreads the load comes first: two digits of a hash.
-package enum ObjectName {
-    /// A source's record.
+enum ObjectName {
     static func record(of source: CacheKey) -> String { "\(source.description.prefix(2))/s/\(source)" }
 
-    /// An original, by its content.
     static func original(_ hash: ContentHash) -> String {
         let digits = hash.bytes.hexadecimal
         return "\(digits.prefix(2))/o/\(digits)"
@@ -45,7 +43,6 @@ package enum ObjectName {
         "\(source.description.prefix(2))/r/\(source)/"
     }
 
-    /// A result.
     static func result(_ result: CacheKey, of source: CacheKey) -> String {
         results(of: source) + result.description
     }

@@ -48,7 +48,7 @@ extension SharedTier {
     /// - Parameters:
     ///   - start: purges from before this time are noted and not done, in milliseconds.
     ///   - apply: does a purge; false where it could not, and is to be called again with the next reading.
-    package func readJournal(
+    func readJournal(
         from start: Int64, apply: @Sendable (SharedPurge) async -> Bool
     ) async -> Result<Int64, ExchangeError> {
         do throws(ExchangeError) {

@@ -9,7 +9,6 @@ import Synchronization
 package struct SharedUpload: Sendable {
     /// What is read then.
     package struct Content: Sendable {
-        /// The record of the source.
         package var record: SourceRecord
         /// The picture, or the original; nil for the record alone.
         package var entry: PortableEntry?

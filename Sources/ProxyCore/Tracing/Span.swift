@@ -99,7 +99,6 @@ package final class Trace: Sendable {
         }
     }
 
-    /// Begins a part.
     package func begin(_ name: String, _ kind: Span.Kind = .internal, at now: UInt64) -> Part {
         Part(trace: self, id: Tracer.newSpan(), parent: root, name: name, kind: kind, start: now)
     }

@@ -7,7 +7,7 @@ package struct TraceContext: Sendable, Hashable {
     /// The span of the caller; never 0.
     package let span: UInt64
     /// Whether the caller records its spans.
-    package let isSampled: Bool
+    let isSampled: Bool
 
     /// Reads a `traceparent` of version 00; nil if it is malformed.
     package init?(traceparent: String) {

@@ -5,7 +5,7 @@ package struct Tracer: Sendable {
     /// Which requests are traced (OpenTelemetry, "Sampler").
     package struct Sampler: Sendable, Hashable {
         /// Whether the caller's word decides where a request has a `traceparent`.
-        package var followsParent = true
+        var followsParent = true
         /// The share of the other requests, 0 to 1.
         package var ratio = 1.0
 

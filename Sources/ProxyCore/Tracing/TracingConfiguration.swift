@@ -20,7 +20,6 @@ package struct TracingConfiguration: Sendable, Hashable {
     package var batch = 512
     /// The longest time that spans wait for a batch, in milliseconds.
     package var delay = 5_000
-    /// What all spans are of.
     package var resource: [Span.Attribute] = []
     /// What can't be used, in a sentence each.
     package var warnings: [String] = []

@@ -38,7 +38,6 @@ import CCurl
         unsafe curl_url_cleanup(handle)
     }
 
-    /// The scheme.
     var scheme: String { part(CURLUPART_SCHEME) ?? "" }
     /// The host; IPv6 in brackets; short, octal and hexadecimal IPv4 spelt out.
     var host: String { part(CURLUPART_HOST) ?? "" }

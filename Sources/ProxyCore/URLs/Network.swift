@@ -7,7 +7,7 @@ package struct Network: Sendable, Hashable {
     /// The first address of the block.
     package let base: IPAddress
     /// The number of leading bits that all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
-    package let prefixLength: Int
+    let prefixLength: Int
 
     /// Creates a block from its first address and length; clears the bits beyond the length.
     init(_ address: IPAddress, prefixLength: Int) {

@@ -4,7 +4,6 @@
 package struct SourcePolicy: Sendable, Hashable {
     private let patterns: [URLPattern]
 
-    /// Any source.
     package static let unrestricted = SourcePolicy()
 
     private init() {

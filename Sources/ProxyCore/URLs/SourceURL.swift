@@ -143,7 +143,6 @@ extension SourceURL: Hashable {
 }
 
 extension SourceURL: CustomStringConvertible {
-    /// The normalized URL.
     package var description: String { normalized }
 }
 

@@ -78,7 +78,6 @@ enum SourceURLSyntax {
         guard authority.allSatisfy(isAuthorityByte) else { throw .invalidHost }
     }
 
-    /// Whether a byte ends an authority.
     static func isAuthorityEnd(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }

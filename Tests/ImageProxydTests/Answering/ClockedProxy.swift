@@ -84,14 +84,15 @@ final class ClockedProxy: Sendable {
         func images(_ route: Metric.Route) -> ImageHandler {
             ImageHandler(
                 route: route, pipeline: pipeline, parser: parser, failures: failures,
-                automatic: AutomaticFormats(FormatsConfiguration().auto), sharing: .none,
+                automatic: AutomaticFormats(FormatsConfiguration().auto), crossOrigin: .none,
                 hints: ClientHints(areOn: false), placeholders: [:], loops: loops, limit: limit,
-                aliases: AliasTable(capacity: 64, share: MemoryShare(bytes: 1 << 20)), cachesUploads: false,
+                aliases: AliasTable(capacity: 64, share: MemoryShare(bytes: 1 << 20)),
+                uploads: UploadBuffers(), cachesUploads: false,
                 tracing: tracing, clock: clock, reportError: { _ in })
         }
         let srcset = SrcsetHandler(
             pipeline: pipeline, parser: parser, signatures: .none, key: nil, loops: loops, limit: limit,
-            sharing: .none, tracing: tracing, clock: clock)
+            crossOrigin: .none, tracing: tracing, clock: clock)
         var configuration = HTTPServer.Configuration()
         // A machine that is busy with other tests is slow, not wrong.
         (configuration.requestTimeout, configuration.writeTimeout) = (.seconds(600), .seconds(600))

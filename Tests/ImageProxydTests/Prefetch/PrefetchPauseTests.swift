@@ -25,7 +25,7 @@ struct PrefetchPauseTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            beside: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: RenderInterest
         ) async throws(RenderError) -> Rendition {
             let isBusy = refusals.withLock { refusals in
                 refusals -= 1
@@ -33,7 +33,8 @@ struct PrefetchPauseTests {
             }
             if isBusy { throw .queueFull }
             return try await renderer.render(
-                plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+                plan, from: source, into: destination, at: offset, intermediateTarget: intermediateTarget,
+                for: interest)
         }
     }
 

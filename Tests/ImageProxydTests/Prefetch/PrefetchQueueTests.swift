@@ -159,16 +159,6 @@ struct PrefetchQueueTests {
         }
     }
 
-    @Test("The memory of sources that were taken is given back, and their order stays")
-    func fifo() {
-        var fifo = PrefetchFIFO()
-        for number in 0..<5_000 { fifo.append("\(number)") }
-
-        let taken = (0..<4_999).map { _ in fifo.removeFirst() }
-
-        #expect(taken == (0..<4_999).map { "\($0)" } && fifo.indices == 0..<1 && fifo[0] == "4999")
-    }
-
     // MARK: - Contents
 
     private static func problem(_ text: String) -> String? {

@@ -277,8 +277,9 @@ struct HostBreakerTests {
 
 extension HostBreakers {
     /// Reports what the loader says of a fetch.
-    fileprivate func report(_ pass: Pass, _ error: LoadError, lastHop: SourceURL.Origin? = nil, at now: Int64)
-    {
-        report(pass, PipelineError(error), lastHop: lastHop, at: now)
+    fileprivate func report(
+        _ admission: Admission, _ error: LoadError, lastHop: SourceURL.Origin? = nil, at now: Int64
+    ) {
+        report(admission, PipelineError(error), lastHop: lastHop, at: now)
     }
 }

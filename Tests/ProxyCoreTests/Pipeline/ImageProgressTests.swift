@@ -14,7 +14,9 @@ struct ImageProgressTests {
         OriginalFetch(
             body: PartialBody { () throws(BodyError) in throw .storage("no room") }, place: SpillTarget(),
             decodable: [.jpeg], maxBytes: 1 << 20, token: PurgeLog().token(),
-            judge: { FreshnessPolicy(configuration: FreshnessConfiguration()).verdict(on: $0, after: $1) })
+            decideReuse: {
+                FreshnessPolicy(configuration: FreshnessConfiguration()).verdict(on: $0, after: $1)
+            })
     }
 
     @Test("A fetch whose body never arrives is not retained by those that wait for it")

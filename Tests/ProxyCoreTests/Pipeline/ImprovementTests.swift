@@ -26,13 +26,14 @@ private final class BackgroundGate: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         var plan = plan
         if interest.isBackground { await gate.passage() }
         change(&plan, interest.isBackground)
         return try await renderer.render(
-            plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+            plan, from: source, into: destination, at: offset, intermediateTarget: intermediateTarget,
+            for: interest)
     }
 }
 

@@ -189,11 +189,12 @@ final class GatedRenderer: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        beside: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: RenderInterest
     ) async throws(RenderError) -> Rendition {
         if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
         return try await renderer.render(
-            plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+            plan, from: source, into: destination, at: offset, intermediateTarget: intermediateTarget,
+            for: interest)
     }
 }
 

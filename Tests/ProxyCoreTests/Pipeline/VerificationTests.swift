@@ -26,12 +26,13 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            beside: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: RenderInterest
         ) async throws(RenderError) -> Rendition {
             plans.update { $0.append(plan) }
             guard !fails(plan) else { throw error }
             return try await renderer.render(
-                plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+                plan, from: source, into: destination, at: offset, intermediateTarget: intermediateTarget,
+                for: interest)
         }
     }
 
@@ -105,13 +106,14 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            beside: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: RenderInterest
         ) async throws(RenderError) -> Rendition {
             let isCheck = plan.pipeline.transformerKey == VerificationTests.cheapest
             if isCheck { await gate.passage() }
             guard !isCheck, isReplaced.value else { throw .badImageData("a") }
             return try await renderer.render(
-                plan, from: source, into: destination, at: offset, beside: beside, for: interest)
+                plan, from: source, into: destination, at: offset, intermediateTarget: intermediateTarget,
+                for: interest)
         }
     }
 

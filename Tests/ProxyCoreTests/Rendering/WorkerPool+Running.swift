@@ -13,7 +13,7 @@ extension WorkerPool {
     /// the end.
     /// - Parameter time: by which its jobs and workers take too long; the system's by default.
     static func running(
-        by time: ManualTime? = nil,
+        by time: ManualTime? = nil, executable: String = DaemonProcess.executable,
         _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
     ) async throws {
         var configuration = TransformConfiguration()
@@ -25,7 +25,7 @@ extension WorkerPool {
         configuration.niceness = 0
         change(&configuration)
         let pool = WorkerPool(
-            configuration: configuration, executable: DaemonProcess.executable,
+            configuration: configuration, executable: executable,
             clock: time.map { PoolClock($0) } ?? PoolClock())
         try await pool.start()
         do { try await body(pool) } catch {

@@ -92,6 +92,22 @@ struct PurgeTimesTests {
             alone.allSatisfy { seen.note($0) == .known } && written.allSatisfy { journal.note($0) == .known })
     }
 
+    @Test(
+        "A journal remembers 262,144 purges as done; with one more it forgets them, and does again what is reported"
+    )
+    func bound() throws {
+        let journal = try SharingFixture().tier.journal
+        func purge(_ number: Int) -> SharedPurge {
+            SharedPurge(.everything, node: "n", milliseconds: SharingFixture.noon * 1_000 + Int64(number))
+        }
+
+        for number in 1...262_144 { journal.didPerform(purge(number)) }
+        let before = [1, 262_144].map { journal.note(purge($0)) }
+        journal.didPerform(purge(262_145))
+
+        #expect(before == [.known, .known] && journal.note(purge(1)) == .new)
+    }
+
     @Test("Without a journal a purge that could not be done is new when it is reported again")
     func reportedAgain() {
         let seen = SeenPurges { 1_800_000_000 }

@@ -43,7 +43,6 @@ package struct DiskLookUpMode: Sendable {
     package static let copied = DiskLookUpMode()
     /// The same as an open file, from a read-only folder, too.
     package static let inAnyFile = DiskLookUpMode(asFile: true, inReadOnlyFolders: true)
-    /// Of that, what is in memory.
     static let inAnyFileInMemory = DiskLookUpMode(
         fromMemory: true, asFile: true, inReadOnlyFolders: true)
 }

@@ -8,7 +8,6 @@ import Primitives
 extension DiskFolder {
     /// A folder with the entries of one kind whose keys begin with the same two digits.
     struct Shard: Sendable {
-        /// The kind.
         let kind: EntryKind
         /// The digits.
         let name: String

@@ -181,7 +181,6 @@ final class DiskFolder: Sendable {
 }
 
 extension OwnedDescriptor {
-    /// The identity of this file.
     func identity() throws(DiskCacheError) -> VerifiedFiles.Identity {
         var status = stat()
         guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }

@@ -6,7 +6,6 @@ import Synchronization
 
 /// A row of the index: what listings, eviction and purging need of an entry.
 package struct IndexEntry: Sendable, Equatable {
-    /// The entry.
     package let id: EntryID
     /// The key of the source it was made from.
     let sourceKey: CacheKey

@@ -234,7 +234,6 @@ extension SQLiteValue {
     static func high(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.high)) }
     /// The low half.
     static func low(_ key: CacheKey) -> Self { .integer(Int64(bitPattern: key.low)) }
-    /// The kind of an entry.
     static func kind(_ id: EntryID) -> Self { .integer(Int64(id.kind.rawValue)) }
 }
 

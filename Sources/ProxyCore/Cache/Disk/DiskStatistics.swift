@@ -4,7 +4,6 @@
 package struct DiskTally: Sendable, Equatable {
     /// Entries and their bytes.
     package struct Amount: Sendable, Equatable {
-        /// Entries.
         package var entries = 0
         /// Bytes of the disk that their files take.
         package var bytes: Int64 = 0
@@ -18,9 +17,7 @@ package struct DiskTally: Sendable, Equatable {
 
     /// Bytes of the disk that all entries' files take.
     package var bytes: Int64 { amounts.reduce(0) { $0 + $1.bytes } }
-    /// All entries.
     package var entries: Int { amounts.reduce(0) { $0 + $1.entries } }
-    /// The amount of one kind.
     package subscript(kind: EntryKind) -> Amount { amounts[Int(kind.rawValue) - 1] }
 
     /// Records that entries were added (or removed, with negative numbers).
@@ -64,7 +61,6 @@ extension DiskCache {
         /// Look-ups that failed.
         package var readErrors = 0
 
-        /// Adds a change of the tally.
         mutating func add(_ change: DiskTally) {
             tally += change
             evicted(change.replaced, because: .replaced)

@@ -7,7 +7,6 @@ import Bodies
 /// With `fromMemory` each call reads only what the kernel has in memory, and throws `wouldBlock` for the
 /// rest.
 struct EntryFile {
-    /// The file.
     let file: OwnedDescriptor
     /// What its inode says.
     let identity: VerifiedFiles.Identity

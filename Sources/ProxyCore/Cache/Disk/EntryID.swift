@@ -4,9 +4,7 @@ package import Primitives
 
 /// Identifies one entry of the disk tier: a key may have one of each kind.
 package struct EntryID: Hashable, Sendable {
-    /// The kind.
     package let kind: EntryKind
-    /// The key.
     package let key: CacheKey
 
     /// 64 uniformly distributed bits: the low half of the key, distinguished by kind.

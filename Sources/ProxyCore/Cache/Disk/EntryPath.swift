@@ -8,7 +8,6 @@ enum EntryPath {
     private static let capacity = 64
     private static let digits: StaticString = "0123456789abcdef"
 
-    /// The folder of each kind.
     static func folder(of kind: EntryKind) -> StaticString {
         switch kind {
         case .original: "originals"

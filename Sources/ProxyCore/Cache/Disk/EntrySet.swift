@@ -50,7 +50,6 @@ final class EntrySet: Sendable {
         _ = part(of: id).set.withLock { $0.insert(Self.fingerprint(id)) }
     }
 
-    /// Removes an entry.
     func remove(_ id: EntryID) {
         part(of: id).set.withLock { set in
             set.remove(Self.fingerprint(id))

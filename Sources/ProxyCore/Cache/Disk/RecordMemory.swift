@@ -28,7 +28,6 @@ final class RecordMemory: Sendable {
         state = Mutex(State(ring: EvictionRing(scanLimit: limit)))
     }
 
-    /// Returns a record that is in memory.
     func record(for key: CacheKey) -> SourceRecord? {
         state.withLock { $0.ring.value(for: key) }
     }
@@ -54,7 +53,6 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Removes a record.
     func remove(_ key: CacheKey) {
         change { state in
             state.revision &+= 1
@@ -62,7 +60,6 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Removes all records.
     func removeAll() {
         change { state in
             state.revision &+= 1

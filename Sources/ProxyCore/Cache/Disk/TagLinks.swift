@@ -12,7 +12,6 @@ package struct TagLink: Sendable, Hashable {
     /// The result's source.
     package var source: CacheKey
 
-    /// Links a tag to a result.
     package init(tag: String, result: CacheKey, source: CacheKey) {
         self.tag = tag
         self.result = result
@@ -61,6 +60,5 @@ final class KnownTags: Sendable {
         self.links.withLock { $0.subtract(links) }
     }
 
-    /// Removes all.
     func removeAll() { links.withLock { $0 = [] } }
 }

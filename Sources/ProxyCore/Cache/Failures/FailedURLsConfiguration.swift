@@ -6,7 +6,7 @@ package import Primitives
 package struct FailedURLsConfiguration: SettingGroup {
     package var maxEntries = 10_000
     package var ttl = TTL()
-    package var jitter = 0.1
+    var jitter = 0.1
     package var maxRetryAfter = TimeSpan.minutes(1)
     package var breaker = Breaker()
 

@@ -86,7 +86,6 @@ struct MemoryShard: Sendable {
         return leaving
     }
 
-    /// Removes one entry.
     mutating func remove(_ key: CacheKey, because reason: EvictionReason = .purged) -> MemoryEntry? {
         _ = weakEntries.take(key)
         guard let entry = ring.remove(key) else { return nil }

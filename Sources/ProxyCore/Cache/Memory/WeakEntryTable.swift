@@ -49,7 +49,6 @@ struct WeakEntryTable: Sendable {
         if mayHoldEntries(source) { keep { $0.source != source } }
     }
 
-    /// Removes all.
     mutating func removeAll() {
         if !references.isEmpty { (references, counts) = ([:], [:]) }
     }

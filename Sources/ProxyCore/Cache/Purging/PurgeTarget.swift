@@ -12,6 +12,5 @@ package enum PurgeTarget: Sendable, Hashable {
     case tag(String)
     /// Every source whose normalized URL begins with this.
     case prefix(String)
-    /// Everything.
     case everything
 }

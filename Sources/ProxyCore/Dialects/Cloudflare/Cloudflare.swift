@@ -59,7 +59,7 @@ package struct Cloudflare: Dialect {
         guard let slash = rest.firstIndex(of: "/") else {
             throw TranslationError(.invalid, "", "options are followed by '/' and a source")
         }
-        let options = try CloudflareOptions(rest[..<slash])
+        var options = try CloudflareOptions(rest[..<slash])
         var translation = Translation()
         translation["url"] = try source(rest[rest.index(after: slash)...], target.query)
         try options.write(to: &translation)

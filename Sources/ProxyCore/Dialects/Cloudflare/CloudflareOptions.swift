@@ -3,8 +3,9 @@
 import Primitives
 
 /// The options of a Cloudflare URL: `name=value`, joined by commas.
-struct CloudflareOptions {
+struct CloudflareOptions: OptionReading {
     private var texts: [String: String] = [:]
+    var leniency = Leniency(isLenient: false)
 
     private static let names: Set<String> = [
         "width", "height", "dpr", "fit", "gravity", "background", "rotate", "flip", "trim", "trim.top",
@@ -47,8 +48,10 @@ struct CloudflareOptions {
         }
     }
 
+    subscript(name: String) -> String? { texts[name] }
+
     /// Writes what the options mean.
-    func write(to translation: inout Translation) throws(TranslationError) {
+    mutating func write(to translation: inout Translation) throws(TranslationError) {
         let operations = try geometry() + effects()
         if !operations.isEmpty { translation["transform"] = operations.joined(separator: ",") }
         try writeFormat(to: &translation)
@@ -60,9 +63,10 @@ struct CloudflareOptions {
     // MARK: - Geometry
 
     /// The operations up to the size, in Cloudflare's order.
-    private func geometry() throws(TranslationError) -> [String] {
-        let flip = try word("flip", ["h", "v", "hv", "vh"]).map { ["flip:\($0 == "vh" ? "hv" : $0)"] } ?? []
-        let angle = try word("rotate", ["0", "90", "180", "270", "360"])
+    private mutating func geometry() throws(TranslationError) -> [String] {
+        let flip =
+            try word("flip", among: ["h", "v", "hv", "vh"]).map { ["flip:\($0 == "vh" ? "hv" : $0)"] } ?? []
+        let angle = try word("rotate", among: ["0", "90", "180", "270", "360"])
         let turn = angle.map { Int($0) ?? 0 }.map { $0 % 360 == 0 ? [] : ["rotate:\($0)"] } ?? []
         // A decoder shrinks for a size that comes first; a mirror may come later unless what is cut depends on it.
         let cutsMiddle = try gravity().isEmpty
@@ -71,7 +75,7 @@ struct CloudflareOptions {
     }
 
     /// The sides that are cut off, or the rectangle that stays.
-    private func trim() throws(TranslationError) -> [String] {
+    private mutating func trim() throws(TranslationError) -> [String] {
         if let text = texts["trim"] {
             guard text != "border" else { return ["trim"] }
             let sides = text.split(separator: ";", omittingEmptySubsequences: false).map {
@@ -97,12 +101,13 @@ struct CloudflareOptions {
         ]
     }
 
-    private func sized() throws(TranslationError) -> [String] {
+    private mutating func sized() throws(TranslationError) -> [String] {
         let density = try number("dpr", in: 0.1...10) ?? 1
         let width = texts["width"] == "auto" ? nil : try side("width", density)
         let height = try side("height", density)
         let fit =
-            try word("fit", ["scale-down", "contain", "cover", "crop", "pad", "squeeze"]) ?? "scale-down"
+            try word("fit", among: ["scale-down", "contain", "cover", "crop", "pad", "squeeze"])
+            ?? "scale-down"
         let gravity = try gravity()
         let color = try background()
         guard width != nil || height != nil else { return [] }
@@ -119,7 +124,7 @@ struct CloudflareOptions {
         }
     }
 
-    private func side(_ name: String, _ density: Double) throws(TranslationError) -> ForeignSide? {
+    private mutating func side(_ name: String, _ density: Double) throws(TranslationError) -> ForeignSide? {
         guard let number = try number(name, in: 1...ForeignSide.maxPixels) else { return nil }
         return .pixels(min(number * density, ForeignSide.maxPixels))
     }
@@ -129,33 +134,30 @@ struct CloudflareOptions {
         "top": ":gravity=north", "bottom": ":gravity=south", "center": "",
     ]
 
-    private func gravity() throws(TranslationError) -> String {
-        guard let text = texts["gravity"] else { return "" }
-        if let word = Self.gravities[text] { return word }
+    private mutating func gravity() throws(TranslationError) -> String {
+        try value("gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1") {
+            text in
+            Self.gravities[text] ?? Self.share(text)
+        } ?? ""
+    }
+
+    private static func share(_ text: String) -> String? {
         let shares = text.split(separator: "x", omittingEmptySubsequences: false).map {
             NumberText.decimal($0)
         }
         guard shares.count == 2, let x = shares[0], let y = shares[1], (0...1).contains(x),
             (0...1).contains(y)
-        else {
-            throw TranslationError(
-                .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1"
-            )
-        }
+        else { return nil }
         return ":gravity=share:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
     }
 
     // MARK: - Colours
 
-    private func background() throws(TranslationError) -> ForeignColor? {
-        guard let text = texts["background"] else { return nil }
-        guard let color = ForeignColor(css: text) else {
-            throw TranslationError(.invalid, "background", "must be a CSS colour: a name, #RRGGBB or rgb()")
-        }
-        return color
+    private mutating func background() throws(TranslationError) -> ForeignColor? {
+        try value("background", "must be a CSS colour: a name, #RRGGBB or rgb()") { ForeignColor(css: $0) }
     }
 
-    private func effects() throws(TranslationError) -> [String] {
+    private mutating func effects() throws(TranslationError) -> [String] {
         var operations: [String] = []
         if let color = try background(), !color.isTransparent {
             operations.append("background:\(color.text)")
@@ -185,8 +187,8 @@ struct CloudflareOptions {
     ]
     private static let qualities = ["high": 85, "medium-high": 75, "medium-low": 60, "low": 45]
 
-    private func writeFormat(to translation: inout Translation) throws(TranslationError) {
-        let text = try word("format", Self.formats.keys.sorted())
+    private mutating func writeFormat(to translation: inout Translation) throws(TranslationError) {
+        let text = try word("format", among: Self.formats.keys.sorted())
         let format = text.flatMap { Self.formats[$0] } ?? "source"
         let quality = try quality()
         if format == "json" {
@@ -197,42 +199,18 @@ struct CloudflareOptions {
         translation["format"] = format
         if text == "baseline-jpeg" { translation["progressive"] = "0" }
         if let quality, format != "png" { translation["quality"] = String(quality) }
-        if let kept = try word("metadata", ["keep", "copyright", "none"]), kept != "copyright" {
+        if let kept = try word("metadata", among: ["keep", "copyright", "none"]), kept != "copyright" {
             translation["metadata"] = kept
         }
-        if try word("anim", ["true", "false"]) == "false" { translation["animate"] = "first" }
-        if try word("onerror", ["redirect"]) != nil {
+        if try word("anim", among: ["true", "false"]) == "false" { translation["animate"] = "first" }
+        if try word("onerror", among: ["redirect"]) != nil {
             translation.redirect = translation["url"].map { .init(name: "onerror", value: $0) }
         }
     }
 
-    private func quality() throws(TranslationError) -> Int? {
-        guard let text = texts["quality"] else { return nil }
-        if let word = Self.qualities[text] { return word }
-        guard let number = NumberText.integer(text), (1...100).contains(number) else {
-            throw TranslationError(
-                .invalid, "quality", "must be from 1 to 100, or high, medium-high, medium-low, low")
+    private mutating func quality() throws(TranslationError) -> Int? {
+        try value("quality", "must be from 1 to 100, or high, medium-high, medium-low, low") { text in
+            Self.qualities[text] ?? NumberText.integer(text).flatMap { (1...100).contains($0) ? $0 : nil }
         }
-        return number
-    }
-
-    // MARK: - Values
-
-    private func number(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
-        guard let text = texts[name] else { return nil }
-        guard let number = NumberText.decimal(text), range.contains(number) else {
-            throw TranslationError(
-                .invalid, name,
-                "must be from \(DecimalText.text(range.lowerBound)) to \(DecimalText.text(range.upperBound))")
-        }
-        return number
-    }
-
-    private func word(_ name: String, _ words: [String]) throws(TranslationError) -> String? {
-        guard let text = texts[name] else { return nil }
-        guard words.contains(text) else {
-            throw TranslationError(.invalid, name, "must be one of \(words.joined(separator: ", "))")
-        }
-        return text
     }
 }

@@ -10,7 +10,7 @@ package struct Imaginary: Dialect {
     package struct Settings: DialectSettings {
         package var keys: [String] = []
         package var signsURLs = false
-        package var signedPrefix = ""
+        var signedPrefix = ""
         package var watermarks: [String: String] = [:]
 
         /// Creates the default settings.

@@ -3,7 +3,7 @@
 import Primitives
 
 /// The parameters of an imgix URL; the last of several equal ones wins.
-struct ImgixOptions {
+struct ImgixOptions: OptionReading {
     private var texts: [String: String] = [:]
     var leniency: Leniency
 
@@ -66,19 +66,7 @@ struct ImgixOptions {
         Base64.decodeURL(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The text of a parameter; nil if it is absent.
     subscript(name: String) -> String? { texts[name] }
-
-    /// A number; nil for one out of range.
-    mutating func number(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
-        guard let text = texts[name] else { return nil }
-        guard let number = NumberText.decimal(text), range.contains(number) else {
-            let (low, high) = (DecimalText.text(range.lowerBound), DecimalText.text(range.upperBound))
-            try leniency.ignore(name, "must be from \(low) to \(high)")
-            return nil
-        }
-        return number
-    }
 
     /// A share from -1 to 1 of a parameter from -100 to 100; nil for 0.
     mutating func share(_ name: String) throws(TranslationError) -> Double? {
@@ -92,24 +80,9 @@ struct ImgixOptions {
         return side.scaled(by: density)
     }
 
-    /// A colour whose alpha, if given, stands before red.
-    mutating func color(_ name: String) throws(TranslationError) -> ForeignColor? {
-        guard let text = texts[name] else { return nil }
-        guard let color = ForeignColor(text, alpha: .first) else {
-            try leniency.ignore(name, "must be a CSS name or RGB, ARGB, RRGGBB, AARRGGBB in hexadecimal")
-            return nil
-        }
-        return color
-    }
-
-    /// One of several words; nil for others.
+    /// One of several words; an empty text is as absent.
     mutating func word(_ name: String, _ words: [String]) throws(TranslationError) -> String? {
-        guard let text = texts[name], !text.isEmpty else { return nil }
-        guard words.contains(text) else {
-            try leniency.ignore(name, "must be one of \(words.joined(separator: ", "))")
-            return nil
-        }
-        return text
+        texts[name] == "" ? nil : try word(name, among: words)
     }
 
     /// The members of a list.

@@ -41,7 +41,6 @@ struct ImgproxyArguments {
         return number
     }
 
-    /// A number.
     func number(_ place: Int, in range: ClosedRange<Double>) throws(TranslationError) -> Double {
         let text = try text(place)
         // Swift reads more than decimals: nan, inf, 0x1p3.
@@ -54,7 +53,6 @@ struct ImgproxyArguments {
         return number
     }
 
-    /// A positive number.
     func positive(_ place: Int) throws(TranslationError) -> Double {
         let number = try number(place, in: 0...Self.maxNumber)
         guard number > 0 else { throw error("it must be above 0") }

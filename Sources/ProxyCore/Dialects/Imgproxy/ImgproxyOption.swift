@@ -11,7 +11,6 @@ struct ImgproxyOption: Sendable {
     let counts: ClosedRange<Int>
     /// Whether only the commercial version has it.
     let isCommercial: Bool
-    /// Whether it is about limits.
     let isAboutLimits: Bool
     let read: Reader
 

@@ -4,7 +4,6 @@ import Primitives
 
 /// The last parts of an imgproxy URL: the source, plain or in base64, with the wanted format.
 struct ImgproxySource {
-    /// The URL of the source.
     let url: String
     /// The extension that names the format; nil for none.
     let fileExtension: String?

@@ -8,6 +8,8 @@ struct Leniency {
     let isLenient: Bool
     /// The options without an effect, with why.
     private(set) var notes: [String] = []
+    /// The same: a target may have thousands of different ones.
+    private var noted: Set<String> = []
 
     init(isLenient: Bool) {
         self.isLenient = isLenient
@@ -23,6 +25,6 @@ struct Leniency {
     /// Notes an option that changes nothing that can be seen.
     mutating func note(_ option: String, _ reason: String) {
         let note = "\(option.excerpt): \(reason)"
-        if !notes.contains(note) { notes.append(note) }
+        if noted.insert(note).inserted { notes.append(note) }
     }
 }

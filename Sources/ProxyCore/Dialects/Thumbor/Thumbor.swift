@@ -10,7 +10,7 @@ package struct Thumbor: Dialect {
     /// The settings, with thumbor's defaults.
     package struct Settings: DialectSettings {
         /// Whose URLs these are.
-        package enum Flavor: String, SettingValue, CaseIterable {
+        enum Flavor: String, SettingValue, CaseIterable {
             case thumbor, imagor
         }
 
@@ -19,14 +19,14 @@ package struct Thumbor: Dialect {
             case sha1, sha256, sha512
         }
 
-        package var flavor = Flavor.thumbor
+        var flavor = Flavor.thumbor
         package var keys: [String] = []
         package var allowsUnsafe = false
         package var digest = Digest.sha1
         package var signatureLength = 0
         package var respectsOrientation = false
         package var autoWebP = false
-        package var defaultScheme = "http"
+        var defaultScheme = "http"
         package var watermarks: [String: String] = [:]
         package var lenient = false
 

@@ -69,7 +69,6 @@ enum ThumborArgument {
     /// Anything.
     case text
 
-    /// Whether a text is one.
     func matches(_ text: String) -> Bool {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
         let isNumber = !digits.isEmpty && digits.allSatisfy(\.isASCIIDigit)
@@ -88,7 +87,6 @@ enum ThumborArgument {
     /// The arguments of a filter, and how many of them must be there.
     typealias List = (arguments: [ThumborArgument], required: Int)
 
-    /// The filters of thumbor.
     static let lists: [String: List] = [
         "background_color": ([.word], 1), "blur": ([.positive, .decimal], 1), "brightness": ([.integer], 1),
         "colorize": ([.count, .count, .count, .text], 4), "contrast": ([.integer], 1),

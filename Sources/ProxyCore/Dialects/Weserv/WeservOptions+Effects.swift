@@ -16,8 +16,8 @@ extension WeservOptions {
         if let sharpen = sharpen() { operations.append(sharpen) }
         if let filter = try filter() { operations.append(filter) }
         if let blur = blur() { operations.append("blur:\(blur)") }
-        if let color = try color("tint") { operations.append("tint:\(color.text):lab") }
-        let background = try color("bg")
+        if let color = try visibleColor("tint") { operations.append("tint:\(color.text):lab") }
+        let background = try visibleColor("bg")
         if let background { operations.append("background:\(background.text)") }
         let mask = try mask()
         operations += mask
@@ -69,8 +69,8 @@ extension WeservOptions {
         ]
         guard let name = try word("filt", names) else { return nil }
         guard name == "duotone" else { return name }
-        let start = try color("start")?.text ?? "c83658"
-        let stop = try color("stop")?.text ?? "d8e74f"
+        let start = try visibleColor("start")?.text ?? "c83658"
+        let stop = try visibleColor("stop")?.text ?? "d8e74f"
         return "duotone:\(start):\(stop):lab"
     }
 
@@ -92,7 +92,7 @@ extension WeservOptions {
     private mutating func mask() throws(TranslationError) -> [String] {
         guard let shape = try word("mask", Self.shapes) else { return [] }
         let mask = "mask:\(shape)\(isOn("mtrim") && shape != "ellipse" ? ":trim=1" : "")"
-        guard let color = try color("mbg") else { return [mask] }
+        guard let color = try visibleColor("mbg") else { return [mask] }
         // One that lets something through is all that is left outside of the shape.
         return color.isOpaque ? ["\(mask):color=\(color.text)"] : [mask, "background:\(color.text)"]
     }
@@ -100,7 +100,7 @@ extension WeservOptions {
     /// Whether a mask leaves its outside transparent.
     mutating func hasTransparentMask() throws(TranslationError) -> Bool {
         guard try word("mask", Self.shapes) != nil else { return false }
-        return try color("mbg")?.isOpaque != true
+        return try visibleColor("mbg")?.isOpaque != true
     }
 
     /// Whether a mask makes a PNG of a JPEG although its outside is filled, as weserv does: by the source's name.

@@ -117,7 +117,7 @@ extension WeservOptions {
     /// The bars beside the picture.
     private mutating func bars(_ box: Box) throws(TranslationError) -> [String] {
         guard box.hasBars else { return [] }
-        let color = try color("cbg") ?? .transparent
+        let color = try visibleColor("cbg") ?? .transparent
         let size = ForeignSide.size(box.width ?? .percent(100), box.height ?? .percent(100))
         let grow = box.hasBoth ? "" : ":grow=1"
         return ["extend:\(size)\(try gravity(ofBars: true)):color=\(color.text)\(grow)"]
@@ -126,9 +126,9 @@ extension WeservOptions {
     /// Whether bars or a free turn leave parts transparent.
     mutating func hasTransparentParts() throws(TranslationError) -> Bool {
         let box = try box()
-        if box.hasBars, try color("cbg")?.isOpaque != true { return true }
+        if box.hasBars, try visibleColor("cbg")?.isOpaque != true { return true }
         guard try !freeTurn().isEmpty else { return false }
-        return try color("rbg")?.isOpaque != true
+        return try visibleColor("rbg")?.isOpaque != true
     }
 
     // MARK: - Position
@@ -177,7 +177,7 @@ extension WeservOptions {
     private mutating func freeTurn() throws(TranslationError) -> [String] {
         let degrees = try angle() % 360
         guard degrees % 90 != 0, try frameCount() == 1 else { return [] }
-        return ["rotate:\(degrees)" + (try color("rbg").map { ":color=\($0.text)" } ?? "")]
+        return ["rotate:\(degrees)" + (try visibleColor("rbg").map { ":color=\($0.text)" } ?? "")]
     }
 
     private mutating func angle() throws(TranslationError) -> Int {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The parameters of a weserv URL by their first names; the first of several equal ones wins.
-struct WeservOptions {
+struct WeservOptions: OptionReading {
     /// The texts of the parameters; nil where there is no `=`.
     private var texts: [String: String?] = [:]
     var leniency: Leniency
@@ -76,23 +76,14 @@ struct WeservOptions {
 
     /// The whole number that the text begins with.
     mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(TranslationError) -> Int? {
-        try number(name, in: range, NumberText.leadingInteger)
+        try value(name, "must be from \(range.lowerBound) to \(range.upperBound)") { text in
+            NumberText.leadingInteger(text).flatMap { range.contains($0) ? $0 : nil }
+        }
     }
 
     /// The number that the text begins with.
     mutating func decimal(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
         try number(name, in: range, NumberText.leadingDecimal)
-    }
-
-    private mutating func number<Number>(
-        _ name: String, in range: ClosedRange<Number>, _ read: (String) -> Number?
-    ) throws(TranslationError) -> Number? {
-        guard let text = self[name] else { return nil }
-        guard let number = read(text), range.contains(number) else {
-            try leniency.ignore(name, "must be from \(range.lowerBound) to \(range.upperBound)")
-            return nil
-        }
-        return number
     }
 
     /// Pixels, or a share of the picture's side with `%`; nil for 0, too.
@@ -125,24 +116,9 @@ struct WeservOptions {
     /// Beyond it a number is none.
     private static let mostPixels = 10_000_000
 
-    /// A colour whose alpha, if given, stands before red; nil where it is transparent.
-    mutating func color(_ name: String) throws(TranslationError) -> ForeignColor? {
-        guard let text = self[name] else { return nil }
-        guard let color = ForeignColor(text, alpha: .first) else {
-            try leniency.ignore(name, "must be a CSS name or RGB, ARGB, RRGGBB, AARRGGBB in hexadecimal")
-            return nil
-        }
-        return color.isTransparent ? nil : color
-    }
-
-    /// One of several words; nil for others.
-    mutating func word<Value>(_ name: String, _ words: [String: Value]) throws(TranslationError) -> Value? {
-        guard let text = self[name] else { return nil }
-        guard let value = words[text] else {
-            try leniency.ignore(name, "must be one of \(words.keys.sorted().joined(separator: ", "))")
-            return nil
-        }
-        return value
+    /// A colour that can be seen; nil where it is transparent.
+    mutating func visibleColor(_ name: String) throws(TranslationError) -> ForeignColor? {
+        try color(name).flatMap { $0.isTransparent ? nil : $0 }
     }
 
     /// The numbers of a list; nil for those that are none.

@@ -23,7 +23,6 @@ struct BitReader {
         }
     }
 
-    /// Skips bits.
     mutating func skip(_ count: Int) { for _ in 0..<count { _ = bit() } }
 
     private mutating func bit() -> Int {

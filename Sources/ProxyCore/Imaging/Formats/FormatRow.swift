@@ -4,7 +4,6 @@
 ///
 /// A requirement with a default describes most formats; a format states only where it differs, and why.
 package protocol FormatRow {
-    /// The format.
     static var format: ImageFormat { get }
     /// Its name in sentences.
     static var title: String { get }
@@ -116,7 +115,6 @@ package struct DecodingJob {
     /// The pixels after the first operation, all frames together.
     let resultPixels: Int
 
-    /// Creates a value from its parts.
     package init(header: ImageHeader, frames: Int, isShrunk: Bool, isLinear: Bool, resultPixels: Int) {
         self.header = header
         self.frames = frames

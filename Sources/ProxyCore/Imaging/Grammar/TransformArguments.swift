@@ -92,7 +92,6 @@ package struct TransformArguments: Sendable {
         return value
     }
 
-    /// The value of a number parameter.
     func number(_ parameter: TransformParameter) -> Double? {
         guard case .number(let number) = self[parameter] else { return nil }
         return number.double
@@ -104,7 +103,6 @@ package struct TransformArguments: Sendable {
         return length
     }
 
-    /// The value of a size parameter.
     func size(_ parameter: TransformParameter) -> SizeRequest? {
         guard case .size(let size) = self[parameter] else { return nil }
         return size

@@ -36,13 +36,11 @@ package struct TransformParameter: Sendable {
         case text(limit: Int)
         /// UTF-8 in base64url, at most `limit` bytes.
         case encodedText(limit: Int)
-        /// A name.
         case name
     }
 
     /// The meaning of an absent parameter.
     enum Fallback: Sendable {
-        /// The parameter is required.
         case required
         /// This value, which the canonical form omits.
         case value(TransformValue)

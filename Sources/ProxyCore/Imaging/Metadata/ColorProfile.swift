@@ -76,7 +76,6 @@
         return pair >> 16
     }
 
-    /// `curv`.
     private static let curve = 0x6375_7276
 
     /// The position of a tag's data.

@@ -10,7 +10,6 @@ struct Ownership: Equatable {
     /// The maximum number of bytes of each.
     private static let limit = 1_000
 
-    /// Creates a value from its parts.
     init(copyright: String?, artist: String?) {
         self.copyright = copyright
         self.artist = artist

@@ -57,7 +57,6 @@ package struct RenderPlan: Sendable, Hashable, Codable {
         /// The first of these that can hold the result, else the source's own format if browsers show it, else JPEG,
         /// or PNG with alpha. In the order of the client's preference.
         case automatic([ImageFormat])
-        /// This one.
         case explicit(ImageFormat)
         /// The source's own; what cannot be written becomes JPEG, or PNG with alpha.
         case source

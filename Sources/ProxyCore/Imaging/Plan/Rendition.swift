@@ -25,7 +25,6 @@ package struct Rendition: Sendable, Equatable, Codable {
 
     /// An intermediate that was written.
     package struct Intermediate: Sendable, Equatable, Codable {
-        /// Its format.
         package var format: ImageFormat
         /// The number of bytes.
         package var byteCount: Int
@@ -40,7 +39,6 @@ package struct Rendition: Sendable, Equatable, Codable {
                 metadata: .strip)
         }
 
-        /// Creates a value from its parts.
         package init(format: ImageFormat, byteCount: Int) {
             self.format = format
             self.byteCount = byteCount

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `background:fff` — draws a colour below the picture.
-package struct Background: ImageTransforming {
-    package static let name = "background"
-    package static let summary = "Puts the picture onto a colour, so that nothing stays transparent."
-    package static let parameters = [color]
+struct Background: ImageTransforming {
+    static let name = "background"
+    static let summary = "Puts the picture onto a colour, so that nothing stays transparent."
+    static let parameters = [color]
 
     private static let color = TransformParameter(
         "color", .color, .required, "The colour; one with alpha leaves the picture as transparent as that.")
 
-    package let arguments: TransformArguments
+    static let toleratesIntermediate = true
+
+    let arguments: TransformArguments
     private let color: PixelColor
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         color = arguments.color(Self.color) ?? .white
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard image.hasAlpha else { return image }

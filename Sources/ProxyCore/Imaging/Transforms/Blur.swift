@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `blur:5` — blurs with a Gaussian.
-package struct Blur: ImageTransforming {
-    package static let name = "blur"
-    package static let summary = "Blurs by a Gaussian."
-    package static let parameters = [sigma]
+struct Blur: ImageTransforming {
+    static let name = "blur"
+    static let summary = "Blurs by a Gaussian."
+    static let parameters = [sigma]
 
     private static let sigma = TransformParameter(
         "sigma", .number(FixedNumber(thousandths: 100)...250), .required, isScaled: true,
         "The Gaussian's standard deviation in pixels.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 5.2, memory: 4) }
+    static let toleratesIntermediate = true
+
+    let arguments: TransformArguments
     private let deviation: Double
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         deviation = arguments.number(Self.sigma) ?? 1
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         try image.inMemory().softened(sigma: deviation)

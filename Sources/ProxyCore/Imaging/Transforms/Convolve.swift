@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `convolve:-1_-1_-1_-1_9_-1_-1_-1_-1:3` — mixes each pixel with its neighbours.
-package struct Convolve: ImageTransforming {
-    package static let name = "convolve"
-    package static let summary =
+struct Convolve: ImageTransforming {
+    static let name = "convolve"
+    static let summary =
         "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
-    package static let parameters = [values, columns, scale]
+    static let parameters = [values, columns, scale]
 
     private static let values = TransformParameter(
         "values", .text(limit: 400), .required,
@@ -19,12 +19,14 @@ package struct Convolve: ImageTransforming {
 
     private static let mostRows = 7
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 12, memory: 8) }
+
+    let arguments: TransformArguments
     private let weights: [Double]
     private let width: Int
     private let divisor: Double
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1
@@ -41,7 +43,7 @@ package struct Convolve: ImageTransforming {
         }
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()

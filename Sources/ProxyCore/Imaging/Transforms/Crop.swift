@@ -34,10 +34,12 @@ package struct Crop: ImageTransforming {
         "base", .word(["picture", "source"]), .value(.word("picture")),
         "What x and y refer to: the picture as it is then, or as it was before a trim.")
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let placement: CutPlacement
-    /// Whether a corner places it.
     private let isPlacedByCorner: Bool
     private let left: Length?
     private let top: Length?

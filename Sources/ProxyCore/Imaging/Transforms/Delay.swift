@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `delay:100` — sets how long frames are shown.
-package struct Delay: ImageTransforming {
-    package static let name = "delay"
-    package static let summary =
+struct Delay: ImageTransforming {
+    static let name = "delay"
+    static let summary =
         "Shows every frame of an animation equally long, or each as long as it says; a still stays as it is."
-    package static let parameters = [milliseconds, others]
+    static let parameters = [milliseconds, others]
 
     private static let range = 1...655_350
     private static let milliseconds = TransformParameter(
@@ -14,10 +14,12 @@ package struct Delay: ImageTransforming {
         "others", .text(limit: 2_048), .absent,
         "How long those behind the first are shown, joined by +; the last value is for all that follow.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0) }
+
+    let arguments: TransformArguments
     private let delays: [Int]
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         let others = (arguments.text(Self.others) ?? "").split(separator: "+").map { Int($0) ?? 0 }
         guard others.allSatisfy(Self.range.contains) else {
@@ -26,13 +28,13 @@ package struct Delay: ImageTransforming {
         delays = [Int(arguments.number(Self.milliseconds) ?? 100)] + others
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         image
     }
 
-    package func schedule(_ playback: inout Playback) {
+    func schedule(_ playback: inout Playback) {
         playback.delays = playback.delays.indices.map { delays[min($0, delays.count - 1)] }
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `duotone:1b1464:ffd200` — maps dark to one colour and light to another.
-package struct Duotone: ImageTransforming {
-    package static let name = "duotone"
-    package static let summary = "Maps the luminance of encoded sRGB to the way from one colour to another."
-    package static let parameters = [shadow, highlight, space]
+struct Duotone: ImageTransforming {
+    static let name = "duotone"
+    static let summary = "Maps the luminance of encoded sRGB to the way from one colour to another."
+    static let parameters = [shadow, highlight, space]
 
     private static let shadow = TransformParameter("shadow", .color, .required, "What black becomes.")
     private static let highlight = TransformParameter("highlight", .color, .required, "What white becomes.")
@@ -14,15 +14,17 @@ package struct Duotone: ImageTransforming {
         "Where the way is straight: encoded sRGB, or lab for CIELAB, where alpha does not change.")
     private static let lab = "lab"
 
-    package let arguments: TransformArguments
+    var mayAddAlpha: Bool { true }
+
+    let arguments: TransformArguments
     private let ends: (shadow: PixelColor, highlight: PixelColor)
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         ends = (arguments.color(Self.shadow) ?? .black, arguments.color(Self.highlight) ?? .white)
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let grey = try image.inColor().recombined(by: ColorMatrix(weights: ColorMatrix.grey))

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `equalize` — spreads the levels.
-package struct Equalize: ImageTransforming {
-    package static let name = "equalize"
-    package static let summary =
+struct Equalize: ImageTransforming {
+    static let name = "equalize"
+    static let summary =
         "Spreads the levels of each channel, so that all of them are about as frequent."
-    package static let parameters: [TransformParameter] = []
+    static let parameters: [TransformParameter] = []
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 2.2, memory: 4) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()

@@ -54,6 +54,8 @@ package struct Extend: ImageTransforming {
     private static let squeezedSigma = 27.0
 
     package static let followsDensity = true
+    package var cost: PixelCost { PixelCost(work: 0.5, memory: 4) }
+    package var mayAddAlpha: Bool { background?.isOpaque == false }
 
     package let arguments: TransformArguments
     private let wanted: SizeRequest?

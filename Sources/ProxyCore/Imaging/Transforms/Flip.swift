@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `flip:h` — mirrors.
-package struct Flip: ImageTransforming {
-    package static let name = "flip"
-    package static let summary = "Mirrors from left to right, upside down, or both."
-    package static let parameters = [direction]
+struct Flip: ImageTransforming {
+    static let name = "flip"
+    static let summary = "Mirrors from left to right, upside down, or both."
+    static let parameters = [direction]
 
     private static let direction = TransformParameter(
         "direction", .word(["h", "v", "hv"]), .required, "h from left to right, v upside down, hv both.")
@@ -14,15 +14,18 @@ package struct Flip: ImageTransforming {
         case h, v, hv
     }
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0.1, memory: 4) }
+    static let toleratesIntermediate = true
+
+    let arguments: TransformArguments
     private let direction: Direction
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         direction = arguments.choice(Self.direction) ?? .h
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         switch direction {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `grayscale` — removes the colour, completely or partly.
-package struct Grayscale: MatrixTransforming {
-    package static let name = "grayscale"
-    package static let summary = "Takes the colour out, as CSS grayscale() does on encoded sRGB."
-    package static let parameters = [amount, weights]
+struct Grayscale: MatrixTransforming {
+    static let name = "grayscale"
+    static let summary = "Takes the colour out, as CSS grayscale() does on encoded sRGB."
+    static let parameters = [amount, weights]
 
     private static let amount = TransformParameter(
         "amount", .number(0...1), .value(.number(1)), "0 leaves the picture, 1 leaves no colour."
@@ -14,10 +14,12 @@ package struct Grayscale: MatrixTransforming {
         "How much red, green and blue count: as in CSS, or as in BT.601 (0.299, 0.587, 0.114), as Pillow has it."
     )
 
-    package let arguments: TransformArguments
-    package let matrix: ColorMatrix
+    static let toleratesIntermediate = true
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+    let matrix: ColorMatrix
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         let grey = arguments[Self.weights] == .word("bt601") ? Self.bt601 : ColorMatrix.grey
         matrix = .blend(toward: grey, by: arguments.number(Self.amount) ?? 1)

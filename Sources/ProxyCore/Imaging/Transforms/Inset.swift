@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `inset:10:20:10:20` — cuts off the sides, with values as those of `pad`.
-package struct Inset: ImageTransforming {
-    package static let name = "inset"
-    package static let summary = "Cuts off so much of each side."
-    package static let parameters = [top, right, bottom, left]
+struct Inset: ImageTransforming {
+    static let name = "inset"
+    static let summary = "Cuts off so much of each side."
+    static let parameters = [top, right, bottom, left]
 
     private static let top = side("top", "height")
     private static let right = side("right", "width")
@@ -17,9 +17,11 @@ package struct Inset: ImageTransforming {
             "What is cut off this side; a percentage is of the picture's \(reference).")
     }
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
     }
 
@@ -35,9 +37,9 @@ package struct Inset: ImageTransforming {
         return PixelRectangle(left: left, top: top, size: PixelSize(width, height))
     }
 
-    package func resultSize(of size: PixelSize) -> PixelSize { rectangle(in: size)?.size ?? size }
+    func resultSize(of size: PixelSize) -> PixelSize { rectangle(in: size)?.size ?? size }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard let rectangle = rectangle(in: image.size) else {

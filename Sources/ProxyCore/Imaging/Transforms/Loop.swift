@@ -9,6 +9,8 @@ package struct Loop: ImageTransforming {
     private static let count = TransformParameter(
         "count", .whole(0...65_535), .required, "How often; 0 is for ever.")
 
+    package var cost: PixelCost { PixelCost(work: 0) }
+
     package let arguments: TransformArguments
     private let count: Int
 

@@ -3,11 +3,11 @@
 import Glibc
 
 /// `mask:circle` — cuts to a shape.
-package struct Mask: ImageTransforming {
-    package static let name = "mask"
-    package static let summary =
+struct Mask: ImageTransforming {
+    static let name = "mask"
+    static let summary =
         "Cuts to a shape in the middle of the picture; what is outside becomes transparent."
-    package static let parameters = [shape, trim, color]
+    static let parameters = [shape, trim, color]
 
     private static let shape = TransformParameter(
         "shape", .word(Shape.allCases.map(\.rawValue)), .required,
@@ -28,17 +28,21 @@ package struct Mask: ImageTransforming {
         case hexagon, square, star, heart
     }
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 2, memory: 4) }
+    static let toleratesIntermediate = true
+    var mayAddAlpha: Bool { true }
+
+    let arguments: TransformArguments
     private let shape: Shape
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         shape = arguments.choice(Self.shape) ?? .circle
     }
 
-    package func resultSize(of size: PixelSize) -> PixelSize { kept(of: size)?.size ?? size }
+    func resultSize(of size: PixelSize) -> PixelSize { kept(of: size)?.size ?? size }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `modulate:1.2:0.8:90` — changes lightness, chroma and hue.
-package struct Modulate: ImageTransforming {
-    package static let name = "modulate"
-    package static let summary = "Changes lightness, chroma and hue in CIE LCh."
-    package static let parameters = [brightness, saturation, hue]
+struct Modulate: ImageTransforming {
+    static let name = "modulate"
+    static let summary = "Changes lightness, chroma and hue in CIE LCh."
+    static let parameters = [brightness, saturation, hue]
 
     private static let brightness = TransformParameter(
         "brightness", .number(0...10), .value(.number(FixedNumber(1))), "What the lightness is multiplied by."
@@ -14,13 +14,15 @@ package struct Modulate: ImageTransforming {
     private static let hue = TransformParameter(
         "hue", .number(-360...360), .value(.number(FixedNumber(0))), "Degrees that are added to the hue.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 8) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         try image.inColor().modulated(

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `noise:20` — adds grain.
-package struct Noise: ImageTransforming {
-    package static let name = "noise"
-    package static let summary = "Adds grain, the same to each channel of a pixel."
-    package static let parameters = [amount, seed]
+struct Noise: ImageTransforming {
+    static let name = "noise"
+    static let summary = "Adds grain, the same to each channel of a pixel."
+    static let parameters = [amount, seed]
 
     private static let amount = TransformParameter(
         "amount", .number(0...100), .required, "The standard deviation in levels.")
     private static let seed = TransformParameter(
         "seed", .whole(0...99_999), .value(.number(FixedNumber(1))), "Equal seeds give equal grain.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 4, memory: 8) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let deviation = arguments.number(Self.amount) ?? 0

@@ -2,11 +2,11 @@
 
 /// `pad:10:20:10:20` — adds borders. As with CSS's `padding`, one value is for all sides, two are for top and bottom and
 /// for right and left, three for top, for right and left, and for bottom.
-package struct Pad: ImageTransforming {
-    package static let name = "pad"
-    package static let summary =
+struct Pad: ImageTransforming {
+    static let name = "pad"
+    static let summary =
         "Adds borders; by position as in CSS: pad:10 is all sides, pad:10:20 is 20 left and right."
-    package static let parameters = [top, right, bottom, left, color]
+    static let parameters = [top, right, bottom, left, color]
 
     private static let top = side("top", "height")
     private static let right = side("right", "width")
@@ -23,17 +23,20 @@ package struct Pad: ImageTransforming {
             "The border's width on this side; a percentage is of the picture's \(reference).")
     }
 
-    package static let followsDensity = true
+    static let followsDensity = true
+    var cost: PixelCost { PixelCost(work: 0.3) }
+    static let toleratesIntermediate = true
+    var mayAddAlpha: Bool { background?.isOpaque == false }
 
-    package let arguments: TransformArguments
+    let arguments: TransformArguments
     private let background: PixelColor?
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
         background = arguments.color(Self.color)
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
@@ -47,7 +50,7 @@ package struct Pad: ImageTransforming {
         return try image.placed(on: canvas, left: left, top: top, over: color)
     }
 
-    package func resultSize(of size: PixelSize) -> PixelSize {
+    func resultSize(of size: PixelSize) -> PixelSize {
         PixelSize(
             pixels(Self.left, of: size.width) + size.width + pixels(Self.right, of: size.width),
             pixels(Self.top, of: size.height) + size.height + pixels(Self.bottom, of: size.height))

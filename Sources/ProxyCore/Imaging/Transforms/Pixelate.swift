@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `pixelate:12` — makes a mosaic.
-package struct Pixelate: ImageTransforming {
-    package static let name = "pixelate"
-    package static let summary = "Makes a mosaic: each square takes the mean of its pixels."
-    package static let parameters = [size]
+struct Pixelate: ImageTransforming {
+    static let name = "pixelate"
+    static let summary = "Makes a mosaic: each square takes the mean of its pixels."
+    static let parameters = [size]
 
     private static let size = TransformParameter(
         "size", .length(1...100_000), .required, isScaled: true,
         "The squares' side; a percentage is of the picture's shorter side.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0.5, memory: 4) }
+    static let toleratesIntermediate = true
+
+    let arguments: TransformArguments
     private let side: Length?
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         side = arguments.length(Self.size)
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let shorter = min(image.size.width, image.size.height)

@@ -72,6 +72,8 @@ package struct Resize: ImageTransforming {
         case partly
     }
 
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     let wanted: SizeRequest?
     let mode: Mode

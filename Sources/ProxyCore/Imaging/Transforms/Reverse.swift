@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `reverse` — plays an animation backwards.
-package struct Reverse: ImageTransforming {
-    package static let name = "reverse"
-    package static let summary = "Plays an animation backwards; a still stays as it is."
-    package static let parameters: [TransformParameter] = []
+struct Reverse: ImageTransforming {
+    static let name = "reverse"
+    static let summary = "Plays an animation backwards; a still stays as it is."
+    static let parameters: [TransformParameter] = []
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         image
     }
 
-    package func schedule(_ playback: inout Playback) {
+    func schedule(_ playback: inout Playback) {
         playback.order.reverse()
         playback.delays.reverse()
     }

@@ -3,10 +3,10 @@
 import Glibc
 
 /// `rotate:90` — rotates clockwise by any angle.
-package struct Rotate: ImageTransforming {
-    package static let name = "rotate"
-    package static let summary = "Turns clockwise by any angle; without fit the canvas keeps its size."
-    package static let parameters = [angle, fit, color]
+struct Rotate: ImageTransforming {
+    static let name = "rotate"
+    static let summary = "Turns clockwise by any angle; without fit the canvas keeps its size."
+    static let parameters = [angle, fit, color]
 
     private static let angle = TransformParameter(
         "angle", .number(-360...360), .required, "Degrees clockwise.")
@@ -18,21 +18,25 @@ package struct Rotate: ImageTransforming {
     private static let quarter = 90.0
     private static let quartersPerTurn = 4
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 2.4, memory: 8) }
+    static let toleratesIntermediate = true
+    var mayAddAlpha: Bool { true }
+
+    let arguments: TransformArguments
     private let degrees: Double
     private let fits: Bool
     private let background: PixelColor
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         degrees = arguments.number(Self.angle) ?? 0
         fits = arguments.isOn(Self.fit)
         background = arguments.color(Self.color) ?? .transparent
     }
 
-    package func resultSize(of size: PixelSize) -> PixelSize { fits ? bounds(of: size) : size }
+    func resultSize(of size: PixelSize) -> PixelSize { fits ? bounds(of: size) : size }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let quarters = degrees / Self.quarter

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `round:20` — rounds corners, optionally with a border.
-package struct Round: ImageTransforming {
-    package static let name = "round"
-    package static let summary = "Rounds corners, with a border along the edge if wanted."
-    package static let parameters = [radius, corners, border, color, vertical, outside]
+struct Round: ImageTransforming {
+    static let name = "round"
+    static let summary = "Rounds corners, with a border along the edge if wanted."
+    static let parameters = [radius, corners, border, color, vertical, outside]
 
     private static let lengthRange = 0...100_000
     private static let maximal = "max"
@@ -27,14 +27,18 @@ package struct Round: ImageTransforming {
         "outside", .color, .absent,
         "The colour outside of the corners, which stay as opaque as they are; transparent if absent.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 5, memory: 4) }
+    static let toleratesIntermediate = true
+    var mayAddAlpha: Bool { true }
+
+    let arguments: TransformArguments
     private let wantedRadius: Length?
     private let wantedHeight: Length?
     private let chosenCorners: Set<String>
     private let wantedBorder: Length?
     private let borderColor: PixelColor
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wantedRadius = arguments.length(Self.radius)
         wantedHeight = arguments.length(Self.vertical)
@@ -46,7 +50,7 @@ package struct Round: ImageTransforming {
         }
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

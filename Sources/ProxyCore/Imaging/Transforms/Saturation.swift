@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `saturation:1.5` — makes colours stronger or weaker.
-package struct Saturation: MatrixTransforming {
-    package static let name = "saturation"
-    package static let summary =
+struct Saturation: MatrixTransforming {
+    static let name = "saturation"
+    static let summary =
         "Moves the encoded colours away from grey or towards it, as CSS saturate() does."
-    package static let parameters = [amount, grey]
+    static let parameters = [amount, grey]
 
     private static let amount = TransformParameter(
         "amount", .number(0...10), .required, "0 leaves no colour, 1 leaves the picture.")
@@ -15,10 +15,12 @@ package struct Saturation: MatrixTransforming {
         "What it is moved from: the grey of CSS, or the root of the weighted squares, by which bright colours stay bright."
     )
 
-    package let arguments: TransformArguments
-    package let matrix: ColorMatrix
+    var cost: PixelCost { PixelCost(memory: 4) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    let arguments: TransformArguments
+    let matrix: ColorMatrix
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         matrix = .blend(toward: Self.cssGrey, by: 1 - (arguments.number(Self.amount) ?? 1))
     }
@@ -29,7 +31,7 @@ package struct Saturation: MatrixTransforming {
     /// The weights of the squares (HSP).
     private static let perceived: [Double] = (0..<3).flatMap { _ in [0.299, 0.587, 0.114] }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         if image.isGrey { return image }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `sharpen:1:0.8` — sharpens edges.
-package struct Sharpen: ImageTransforming {
-    package static let name = "sharpen"
-    package static let summary = "Sharpens by an unsharp mask: adds the difference to a blurred copy."
-    package static let parameters = [sigma, amount]
+struct Sharpen: ImageTransforming {
+    static let name = "sharpen"
+    static let summary = "Sharpens by an unsharp mask: adds the difference to a blurred copy."
+    static let parameters = [sigma, amount]
 
     private static let sigma = TransformParameter(
         "sigma", .number(FixedNumber(thousandths: 100)...250),
@@ -13,17 +13,19 @@ package struct Sharpen: ImageTransforming {
     private static let amount = TransformParameter(
         "amount", .number(0...10), .value(.number(1)), "How much of the difference is added.")
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 6.2, memory: 4) }
+
+    let arguments: TransformArguments
     private let deviation: Double
     private let strength: Double
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         deviation = arguments.number(Self.sigma) ?? 1
         strength = arguments.number(Self.amount) ?? 1
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         try image.inMemory().sharpened(by: strength, sigma: deviation)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `speed:2` — plays an animation faster or slower.
-package struct Speed: ImageTransforming {
-    package static let name = "speed"
-    package static let summary = "Plays an animation faster or slower; a still stays as it is."
-    package static let parameters = [factor]
+struct Speed: ImageTransforming {
+    static let name = "speed"
+    static let summary = "Plays an animation faster or slower; a still stays as it is."
+    static let parameters = [factor]
 
     private static let factor = TransformParameter(
         "factor", .number(FixedNumber(thousandths: 10)...100), .required,
@@ -14,25 +14,27 @@ package struct Speed: ImageTransforming {
     private static let shortest = 20
     private static let longest = 655_350
 
-    package let arguments: TransformArguments
+    var cost: PixelCost { PixelCost(work: 0) }
+
+    let arguments: TransformArguments
     private let factor: Double
 
     /// In milliseconds: players treat a delay up to `hurried` as unset, and use `played` instead.
     private static let hurried = 10
     private static let played = 100
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         factor = arguments.number(Self.factor) ?? 1
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         image
     }
 
-    package func schedule(_ playback: inout Playback) {
+    func schedule(_ playback: inout Playback) {
         guard factor != 1 else { return }
         playback.delays = playback.delays.map { stored in
             let delay = stored <= Self.hurried ? Self.played : stored

@@ -27,6 +27,10 @@ package struct Text: ImageTransforming {
 
     private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
 
+    /// Repeated, a text covers the picture as a watermark does.
+    package var cost: PixelCost { PixelCost(work: isTiled ? 2 : 0.3, memory: 4) }
+    package static let toleratesIntermediate = true
+
     package let arguments: TransformArguments
     private let content: String
     private let size: Length?
@@ -90,7 +94,7 @@ package struct Text: ImageTransforming {
     private func letterSize(on canvas: PixelSize) -> Double { max(1, size?.pixels(of: canvas.height) ?? 1) }
 
     /// Whether it is repeated over the whole picture.
-    package var isTiled: Bool { arguments.isOn(Self.tile) }
+    private var isTiled: Bool { arguments.isOn(Self.tile) }
 
     /// The maximum number of pixels that its letters cover.
     package func area(on canvas: PixelSize) -> Double {

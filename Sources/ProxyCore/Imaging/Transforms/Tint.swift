@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `tint:ff8800:screen` — blends a colour over the picture.
-package struct Tint: ImageTransforming {
-    package static let name = "tint"
-    package static let summary = "Lays a colour over the picture with a blend mode."
-    package static let parameters = [color, mode]
+struct Tint: ImageTransforming {
+    static let name = "tint"
+    static let summary = "Lays a colour over the picture with a blend mode."
+    static let parameters = [color, mode]
 
     private static let color = TransformParameter("color", .color, .required, "The colour, with its alpha.")
     private static let mode = TransformParameter(
@@ -13,17 +13,19 @@ package struct Tint: ImageTransforming {
     )
     private static let lab = "lab"
 
-    package let arguments: TransformArguments
+    var mayAddAlpha: Bool { true }
+
+    let arguments: TransformArguments
     private let tint: PixelColor
     private let blending: BlendMode
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         tint = arguments.color(Self.color) ?? .black
         blending = arguments.choice(Self.mode) ?? .multiply
     }
 
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()

@@ -20,6 +20,8 @@ package struct Trim: ImageTransforming {
     private static let keep = TransformParameter.flag(
         "keep", "Whether a picture that is nothing but border stays as it is; else that is an error.")
 
+    package var cost: PixelCost { PixelCost(work: 0.7, memory: 4) }
+
     package let arguments: TransformArguments
     private let tolerance: Double
     private let color: PixelColor?

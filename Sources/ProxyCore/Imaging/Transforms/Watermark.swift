@@ -38,6 +38,8 @@ package struct Watermark: ImageTransforming {
     }
 
     package static let followsDensity = true
+    package var cost: PixelCost { PixelCost(work: 2, memory: 4) }
+    package static let toleratesIntermediate = true
 
     package let arguments: TransformArguments
     /// The image's name in the configuration.

@@ -25,10 +25,10 @@ import CVips
         guard let memory = unsafe g_try_malloc(gsize(length)) else {
             throw .outOfMemory("the frames of an animation")
         }
-        let roll = unsafe UnsafeMutableRawBufferPointer(start: memory, count: length)
+        let frameBuffer = unsafe UnsafeMutableRawBufferPointer(start: memory, count: length)
         let isOpaque: Bool
         do throws(ImagingError) {
-            isOpaque = try unsafe fill(roll, animation, range, source)
+            isOpaque = try unsafe fill(frameBuffer, animation, range, source)
         } catch {
             unsafe g_free(memory)
             throw error
@@ -44,7 +44,7 @@ import CVips
 
     /// Composes the frames; returns whether all pixels are opaque.
     private static func fill(
-        _ roll: UnsafeMutableRawBufferPointer, _ animation: some FramedAnimation, _ range: Range<Int>,
+        _ frameBuffer: UnsafeMutableRawBufferPointer, _ animation: some FramedAnimation, _ range: Range<Int>,
         _ source: borrowing VipsSource
     ) throws(ImagingError) -> Bool {
         let frameBytes = animation.canvas.area * samples
@@ -56,8 +56,9 @@ import CVips
             canvas.put(try pixels(of: index, of: animation, from: source), frame)
             if range.contains(index) {
                 let start = (index - range.lowerBound) * frameBytes
-                unsafe UnsafeMutableRawBufferPointer(rebasing: roll[start..<start + frameBytes]).copyBytes(
-                    from: canvas.pixels)
+                unsafe UnsafeMutableRawBufferPointer(rebasing: frameBuffer[start..<start + frameBytes])
+                    .copyBytes(
+                        from: canvas.pixels)
                 isOpaque = isOpaque && canvas.isOpaque
             }
             canvas.dispose(of: frame, before)

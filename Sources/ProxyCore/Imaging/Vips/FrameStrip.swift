@@ -3,7 +3,7 @@
 import CVips
 
 /// The frames of a picture between the operations; a still has one.
-@safe package struct FrameStrip: ~Copyable {
+@safe struct FrameStrip: ~Copyable {
     /// The frames' objects; owned.
     private var frames: [RawImage?] = unsafe []
     /// Whether the frames' pixels can only be read from top to bottom.
@@ -13,7 +13,6 @@ import CVips
         unsafe frames.forEach { unsafe g_object_unref($0) }
     }
 
-    /// The number of frames.
     var count: Int { unsafe frames.count }
 
     /// Adds a frame.

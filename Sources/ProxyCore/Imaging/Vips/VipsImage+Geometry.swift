@@ -225,7 +225,7 @@ extension VipsImage {
     }
 
     /// Creates a second image of the same pixels with its own metadata.
-    package borrowing func duplicate() throws(ImagingError) -> VipsImage {
+    borrowing func duplicate() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_copy(raw))
     }
 }
@@ -234,7 +234,6 @@ extension VipsImage {
 enum CanvasEdge {
     /// The edge pixels, repeated.
     case continued
-    /// Mirror images.
     case mirrored
     /// The picture, repeated.
     case tiled

@@ -116,14 +116,13 @@ typealias RawImage = UnsafeMutablePointer<CVips.VipsImage>
 }
 
 /// The timing of an animation's frames.
-package struct AnimationTiming: Sendable, Equatable {
+struct AnimationTiming: Sendable, Equatable {
     /// The duration of each frame in milliseconds.
     let delays: [Int]
     /// The number of plays; 0 means for ever.
     let loop: Int
 
-    /// Creates a value from its parts.
-    package init(delays: [Int], loop: Int) {
+    init(delays: [Int], loop: Int) {
         self.delays = delays
         self.loop = loop
     }

@@ -134,7 +134,6 @@ final class AWSKeyProviders: Sendable {
         (self.proxy, self.timeout, self.counters, self.clock) = (proxy, timeout, counters, clock)
     }
 
-    /// The one of a source.
     func provider(of source: AWSKeySource) -> AWSKeyProvider {
         providers.withLock { providers in
             if let provider = providers[source] { return provider }

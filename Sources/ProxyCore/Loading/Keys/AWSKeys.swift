@@ -4,10 +4,9 @@ import Origins
 import Primitives
 
 /// What a request is signed with.
-package struct AWSKeys: Sendable, Hashable {
+struct AWSKeys: Sendable, Hashable {
     /// The key's name.
     let name: Secret
-    /// The key.
     let key: Secret
     /// What goes with a temporary key.
     var sessionToken: Secret?

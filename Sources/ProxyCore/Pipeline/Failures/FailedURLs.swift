@@ -223,7 +223,7 @@ package final class FailedURLs: Sendable {
     }
 
     /// Origins that are left alone now, for the metrics.
-    package var openHosts: Int { hosts.openCount }
+    var openHosts: Int { hosts.openCount }
 
     /// Forgets a failure, such as that of a key that has just succeeded; false if there was none.
     @discardableResult

@@ -25,7 +25,7 @@ package struct RefusedOrigin: Sendable {
 /// thread.
 final class HostBreakers: Sendable {
     /// A fetch that was admitted; to be reported back.
-    struct Pass: Sendable {
+    struct Admission: Sendable {
         let origin: SourceURL.Origin
         /// The client that it is for; nil for the daemon itself.
         let client: ClientID?
@@ -99,7 +99,7 @@ final class HostBreakers: Sendable {
     /// - Throws: `hostUnavailable` while the origin is left alone; `hostBusy` while it is by this client's requests.
     func admit(
         _ origin: SourceURL.Origin, for client: ClientID? = nil, at now: Int64
-    ) throws(PipelineError) -> Pass {
+    ) throws(PipelineError) -> Admission {
         let (asking, connecting) = state.withLock { state in
             let asking = state.admit(.asking(origin, client), at: now)
             guard case .admitted(let isRetry) = asking else {
@@ -113,7 +113,7 @@ final class HostBreakers: Sendable {
         case (.refused(let seconds), _): throw .hostBusy(retryAfter: Int(seconds))
         case (_, .refused(let seconds)): throw .hostUnavailable(retryAfter: Int(seconds))
         case (.admitted(let isRetry), .admitted(let isProbe)):
-            return Pass(origin: origin, client: client, isProbe: isProbe, isRetry: isRetry)
+            return Admission(origin: origin, client: client, isProbe: isProbe, isRetry: isRetry)
         }
     }
 
@@ -150,11 +150,13 @@ final class HostBreakers: Sendable {
     ///
     /// An origin that redirects works, and what comes of the next hop is said of the next hop's origin.
     /// - Parameter lastHop: the origin that the last redirect led to.
-    func report(_ pass: Pass, _ failure: PipelineError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
-        let last = lastHop ?? pass.origin
-        let hasRedirected = last != pass.origin
+    func report(
+        _ admission: Admission, _ failure: PipelineError?, lastHop: SourceURL.Origin? = nil, at now: Int64
+    ) {
+        let last = lastHop ?? admission.origin
+        let hasRedirected = last != admission.origin
         state.withLock { state in
-            let first = (Key.connecting(pass.origin), Key.asking(pass.origin, pass.client))
+            let first = (Key.connecting(admission.origin), Key.asking(admission.origin, admission.client))
             if hasRedirected {
                 state.forget(first.0)
                 state.forget(first.1)
@@ -163,20 +165,21 @@ final class HostBreakers: Sendable {
             case .answered where failure?.upstreamStatus == 429:
                 state.forget(.connecting(last))
                 state.fail(
-                    .asking(last, pass.client), isProbe: pass.isRetry && !hasRedirected, at: now, random,
+                    .asking(last, admission.client), isProbe: admission.isRetry && !hasRedirected, at: now,
+                    random,
                     atLeast: Int64(failure?.retryAfter ?? 0))
             case .answered:
                 state.forget(.connecting(last))
-                state.forget(.asking(last, pass.client))
+                state.forget(.asking(last, admission.client))
             case .connected:
                 state.forget(.connecting(last))
-                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+                if admission.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             case .notConnected:
-                state.fail(.connecting(last), isProbe: pass.isProbe && !hasRedirected, at: now, random)
-                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+                state.fail(.connecting(last), isProbe: admission.isProbe && !hasRedirected, at: now, random)
+                if admission.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             case .unknown:
-                if pass.isProbe, !hasRedirected { state.withdrawProbe(first.0) }
-                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+                if admission.isProbe, !hasRedirected { state.withdrawProbe(first.0) }
+                if admission.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             }
         }
     }

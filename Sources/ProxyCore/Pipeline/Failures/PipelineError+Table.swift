@@ -155,7 +155,6 @@ extension PipelineError {
     static let tooManyRedirects = PipelineError(
         502, "too_many_redirects", "The origin redirects too often", remembered: .connection, cause: .origin,
         fetch: .redirects)
-    /// The origin was too slow to connect to.
     static let upstreamConnectTimeout = PipelineError(
         504, "upstream_timeout", "The origin was too slow", cause: .origin, origin: .notConnected,
         fetch: .timeout, detail: "no connection within fetch.connectTimeout")
@@ -169,7 +168,6 @@ extension PipelineError {
         origin: .unknown, fetch: .timeout,
         detail: "fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed")
 
-    /// The daemon has no valid keys for the origin.
     static let noKeys = PipelineError(
         502, "upstream_credentials", "There are no valid keys for the origin", cause: .daemon, fetch: .keys)
 

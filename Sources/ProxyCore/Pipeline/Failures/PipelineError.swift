@@ -30,7 +30,6 @@ package struct PipelineError: Error, Sendable, Hashable {
 
     /// A parameter at fault.
     package struct Parameter: Sendable, Hashable {
-        /// Its name.
         package let name: String
         /// The offset in its decoded value, in bytes; nil where it has none.
         package let position: Int?

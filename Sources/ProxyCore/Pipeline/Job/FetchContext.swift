@@ -26,7 +26,7 @@ package struct FetchContext: Sendable {
     package let trace: Trace?
     /// Whether it prefetches: no client waits for the image, so it takes no place in memory from those that clients
     /// request.
-    package let isPrefetch: Bool
+    let isPrefetch: Bool
 
     /// The picture that the client sends with its request; nil where it names a URL.
     package var upload: Upload?
@@ -38,7 +38,6 @@ package struct FetchContext: Sendable {
     package struct Asked: Sendable {
         /// Path and query.
         package let target: String
-        /// `Accept`.
         package let accept: String
 
         /// Combines the members.

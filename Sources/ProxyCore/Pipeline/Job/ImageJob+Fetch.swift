@@ -86,7 +86,7 @@ extension ImageJob {
             body: body, place: place, decodable: configuration.rasterPlan.decodableFormats,
             maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
             rules: configuration.origins, urgency: FetchUrgency(priority, client: context.client),
-            judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
+            decideReuse: { [freshness] in freshness.verdict(on: $0, after: $1) })
     }
 
     /// Runs at most once at a time for a key.
@@ -94,7 +94,7 @@ extension ImageJob {
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
         let part = context.trace?.begin("fetch", .client)
-        let (question, pass) = try admittedRequest(for: fetch, validating: record, part)
+        let (originRequest, admission) = try admittedRequest(for: fetch, validating: record, part)
         let start = ContinuousClock.now
         let received: Source?
         var (summary, took) = (LoadSummary(), 0)
@@ -102,26 +102,26 @@ extension ImageJob {
             if request.source.isUpload {
                 try fetch.receive(head: Upload.head(at: now, isKept: !isPrivate))
             } else {
-                summary = try await pipeline.loader.load(question, into: fetch)
+                summary = try await pipeline.loader.load(originRequest, into: fetch)
             }
             took = (ContinuousClock.now - start).inMicroseconds
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
             let failure = PipelineError(
-                error, at: fetch.hop(from: question.url, of: request.source, after: error))
-            failures.hosts.report(pass, failure, lastHop: fetch.received.lastHop, at: now.seconds)
+                error, at: fetch.hop(from: originRequest.url, of: request.source, after: error))
+            failures.hosts.report(admission, failure, lastHop: fetch.received.lastHop, at: now.seconds)
             metrics.count(failedFetch: failure, took: (ContinuousClock.now - start).inMicroseconds)
-            part?.end(summary, status: failure.upstreamStatus, of: question.url, failure)
+            part?.end(summary, status: failure.upstreamStatus, of: originRequest.url, failure)
             remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),
                 under: fetch.token)
             if failure.isNotFound { await removeGoneCopies(under: fetch.token) }
             throw failure
         }
-        failures.hosts.report(pass, nil, lastHop: fetch.received.lastHop, at: now.seconds)
+        failures.hosts.report(admission, nil, lastHop: fetch.received.lastHop, at: now.seconds)
         metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
-        part?.end(summary, status: fetch.received.head?.status, of: question.url)
+        part?.end(summary, status: fetch.received.head?.status, of: originRequest.url)
         if !isPrivate { failures.forget(source: request.fullKey, context.history, at: now.seconds) }
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = (ContinuousClock.now - start).inMicroseconds
@@ -132,11 +132,12 @@ extension ImageJob {
     /// What the origin is asked, if it may be asked now.
     private func admittedRequest(
         for fetch: OriginalFetch, validating record: SourceRecord?, _ part: Trace.Part?
-    ) throws(PipelineError) -> (OriginRequest, HostBreakers.Pass) {
+    ) throws(PipelineError) -> (OriginRequest, HostBreakers.Admission) {
         do throws(PipelineError) {
-            let question = try originRequest(for: fetch, validating: record, part)
-            let pass = try failures.hosts.admit(question.url.origin, for: context.client, at: now.seconds)
-            return (question, pass)
+            let originRequest = try self.originRequest(for: fetch, validating: record, part)
+            let admission = try failures.hosts.admit(
+                originRequest.url.origin, for: context.client, at: now.seconds)
+            return (originRequest, admission)
         } catch {
             part?.end(error)
             throw error
@@ -152,17 +153,17 @@ extension ImageJob {
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
             throw .sourceForbidden.explained("the rewrite of its origin rule makes no valid URL of it")
         }
-        var question = OriginRequest(
+        var originRequest = OriginRequest(
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
             fields: context.fields(part), rule: rule)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
-            question.fields.append(HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
+            originRequest.fields.append(HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
-        question.validatedURL = record?.finalURL
-        question.rules = pipeline.configuration.origins
-        question.urgency = fetch.urgency
-        return question
+        originRequest.validatedURL = record?.finalURL
+        originRequest.rules = pipeline.configuration.origins
+        originRequest.urgency = fetch.urgency
+        return originRequest
     }
 
     /// Turns what was received into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
@@ -257,17 +258,17 @@ extension ImageJob {
 
     /// Removes what was stored of a source that its origin has no more, whether or not it is on record.
     private func removeGoneCopies(under token: PurgeToken) async {
-        guard !isPrivate, speaksForAll, token.isValid else { return }
+        guard !isPrivate, isAboutAllClients, token.isValid else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Removes what was stored before the origin forbade to store it.
     private func removeCopies(under token: PurgeToken) async {
-        guard speaksForAll, token.isValid, await tiers.record(for: request) != nil else { return }
+        guard isAboutAllClients, token.isValid, await tiers.record(for: request) != nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Whether the origin's answer can't be because of proxies that the client names, a refresh names none, nor because of
     /// a parameter that the source's key leaves out.
-    private var speaksForAll: Bool { context.history == nil && request.rule?.dropsParameters != true }
+    private var isAboutAllClients: Bool { context.history == nil && request.rule?.dropsParameters != true }
 }

@@ -75,10 +75,10 @@ extension ImageJob {
         var plan = wanted
         let source = Source(record: record, provenance: .stored)
         if first.description.kind == .derived,
-            let (half, original) = await intermediate(serving: plan, of: source)
+            let (found, original) = await intermediate(serving: plan, of: source)
         {
             plan.intermediate = .read(original)
-            return (plan, source.with(half))
+            return (plan, source.with(found))
         }
         guard let original = try await tiers.original(for: request, hash: record.contentHash) else {
             return nil

@@ -64,7 +64,6 @@ extension TaskTable.Subscription where Failure == PipelineError {
 enum StorageScope: Hashable, Sendable {
     /// Nowhere.
     case nothing
-    /// In memory.
     case memory
     /// On disk, too.
     case disk

@@ -25,7 +25,7 @@ extension ImageJob {
         do throws(RenderError) {
             rendition = try await renderWithFallback(
                 plan, from: body, to: &target,
-                beside: second?.place)
+                intermediateTarget: second?.place)
         } catch {
             let failure = PipelineError(error)
             metrics.count(failedTransform: failure)
@@ -36,7 +36,7 @@ extension ImageJob {
         guard await tiers.isUnaltered(source.hit) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
-        if scope.usesDisk { await storeIntermediate(rendition, beside: second, of: source.record) }
+        if scope.usesDisk { await storeIntermediate(rendition, at: second, of: source.record) }
         return try await store(rendition, kind, by: plan, from: target, of: source)
     }
 
@@ -47,7 +47,7 @@ extension ImageJob {
     func derivedRendition(
         of source: Source, by wanted: RenderPlan
     ) async throws(PipelineError) -> ImageResponse? {
-        guard let (half, original) = await intermediate(serving: wanted, of: source) else { return nil }
+        guard let (found, original) = await intermediate(serving: wanted, of: source) else { return nil }
         try refuseFailed(source.record.contentHash)
         var plan = wanted
         plan.intermediate = .read(original)
@@ -55,7 +55,7 @@ extension ImageJob {
         var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await renderWithFallback(plan, from: half.body, to: &target)
+            rendition = try await renderWithFallback(plan, from: found.body, to: &target)
         } catch {
             let failure = PipelineError(error)
             metrics.count(failedTransform: failure)
@@ -65,34 +65,37 @@ extension ImageJob {
                 throw failure
             }
             // Lost: a failure to delete; it is tried again with the next use.
-            _ = try? await tiers.disk.remove(half.description.key, kind: .intermediate)
+            _ = try? await tiers.disk.remove(found.description.key, kind: .intermediate)
             return nil
         }
         metrics.count(rendition, by: plan)
-        guard await tiers.isUnaltered(half.hit) else { return nil }
+        guard await tiers.isUnaltered(found.hit) else { return nil }
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 
     /// Has a worker render into the target, and once more into memory where the disk has no space.
     func renderWithFallback(
-        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: FilePlace? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget,
+        intermediateTarget: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await runRenderer(plan, from: body, to: target, beside: beside)
+            return try await runRenderer(plan, from: body, to: target, intermediateTarget: intermediateTarget)
         } catch .notWritten(let text) where target.staged != nil {
             do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await runRenderer(plan, from: body, to: target, beside: beside)
+            return try await runRenderer(plan, from: body, to: target, intermediateTarget: intermediateTarget)
         }
     }
 
     /// Has a worker render, for the clients that wait for it.
     func runRenderer(
-        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: FilePlace? = nil
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget,
+        intermediateTarget: FilePlace? = nil
     ) async throws(RenderError) -> Rendition {
         let part = context.trace?.begin("render")
         do throws(RenderError) {
             let rendition = try await pipeline.renderer.render(
-                plan, from: body, into: target.file, at: target.offset, beside: beside,
+                plan, from: body, into: target.file, at: target.offset,
+                intermediateTarget: intermediateTarget,
                 for: interest ?? RenderInterest(context.client))
             part?.end(rendition)
             return rendition
@@ -157,14 +160,14 @@ extension ImageJob {
     /// stored one suits the plan.
     func intermediate(
         serving plan: RenderPlan, of source: Source
-    ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {
+    ) async -> (found: ImageTiers.Found, original: Rendition.SourceFacts)? {
         let rule = pipeline.configuration.intermediates
         guard rule.admits(plan) else { return nil }
         let key = intermediateKey(source.record)
         // Lost: that it can't be opened now; the original may be in memory.
-        guard let half = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
-        let original = half.description.original(of: source.record)
-        return rule.serves(plan, of: original) ? (half, original) : nil
+        guard let found = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
+        let original = found.description.original(of: source.record)
+        return rule.serves(plan, of: original) ? (found, original) : nil
     }
 
     /// Whether the intermediate of a source's content may be here, and one is of use for the request.
@@ -210,7 +213,7 @@ extension ImageJob {
 
     /// Remembers that a size of a large original was made, and stores the intermediate that was written beside it, if one was.
     private func storeIntermediate(
-        _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
+        _ rendition: Rendition, at target: OutputTarget?, of record: SourceRecord
     ) async {
         let rule = pipeline.configuration.intermediates
         guard rule.size(for: rendition.source) != nil else { return }

@@ -66,7 +66,7 @@ final class OriginalFetch: OriginReceiving {
 
     private let decodable: [ImageFormat]
     private let maxBytes: Int
-    private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
+    private let decideReuse: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     private let state: Mutex<Received>
 
     /// Prepares to receive.
@@ -78,11 +78,11 @@ final class OriginalFetch: OriginReceiving {
     ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
     ///   - urgency: that of the request that begins it.
-    ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
+    ///   - decideReuse: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
         body: PartialBody, place: SpillTarget, decodable: [ImageFormat], maxBytes: Int,
         token: PurgeToken, rules: OriginRules = .none, urgency: FetchUrgency = FetchUrgency(.low),
-        judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
+        decideReuse: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
         self.place = place
@@ -90,7 +90,7 @@ final class OriginalFetch: OriginReceiving {
         self.maxBytes = maxBytes
         self.token = token
         self.urgency = urgency
-        self.judge = judge
+        self.decideReuse = decideReuse
         state = Mutex(Received(hops: HopRules(rules)))
     }
 
@@ -136,7 +136,7 @@ final class OriginalFetch: OriginReceiving {
                 try LoadError.translated { () throws(BodyError) in try body.expect(length) }
             }
         }
-        let verdict = judge(head, received.redirects)
+        let verdict = decideReuse(head, received.redirects)
         state.withLock { state in
             state.head = head
             state.receivedAt = .now

@@ -71,7 +71,6 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
         private let table: TaskTable
         private let task: SharedTask
 
-        /// What the task is for.
         let key: Key
 
         /// Whether this caller started the task; the others were collapsed into it.

@@ -14,7 +14,6 @@ final class AccessFilter: Sendable {
         case stay
         /// On disk, with its file kept open.
         case openFile
-        /// In memory.
         case memory
     }
 

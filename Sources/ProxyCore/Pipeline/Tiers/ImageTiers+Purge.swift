@@ -21,9 +21,7 @@ package enum PurgedTiers: String, Sendable, CaseIterable {
 
 /// How many entries a purge removed.
 package struct PurgeCounts: Sendable, Hashable {
-    /// From memory.
     package var memory = 0
-    /// From disk.
     package var disk = 0
     /// Remembered failures.
     package var failures = 0

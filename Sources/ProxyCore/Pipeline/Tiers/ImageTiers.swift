@@ -20,9 +20,7 @@ package final class ImageTiers: Sendable {
     /// What was purged while work was under way.
     let purgeLog = PurgeLog()
     private let accessFilter = AccessFilter()
-    /// Which tiers store originals.
     package let originals: CacheConfiguration.StorePolicy
-    /// Which tiers store results.
     package let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
     /// The tier that nodes share, behind the others; nil without one.

@@ -3,9 +3,9 @@
 /// The restrictions of a worker, and the missing ones.
 package struct SandboxReport: Sendable, Hashable, Codable {
     /// The version of the kernel's Landlock interface that restricts files; nil if it is unavailable.
-    package var landlock: Int?
+    var landlock: Int?
     /// Whether system calls outside the worker's list are refused.
-    package var filtersCalls = false
+    var filtersCalls = false
     /// The restrictions that the kernel does not support, in words.
     package var missing: [String] = []
 

@@ -24,7 +24,6 @@ enum SQLiteValue: ExpressibleByIntegerLiteral {
     /// Wraps a statement that has a row.
     init(of statement: OpaquePointer) { unsafe self.statement = statement }
 
-    /// An INTEGER.
     func integer(_ column: Int32) -> Int64? {
         guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER else { return nil }
         return unsafe sqlite3_column_int64(statement, column)
@@ -38,7 +37,6 @@ enum SQLiteValue: ExpressibleByIntegerLiteral {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// A BLOB.
     func blob(_ column: Int32) -> [UInt8]? {
         guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
         let bytes = unsafe sqlite3_column_blob(statement, column)

@@ -90,6 +90,5 @@
 }
 
 extension [BoxReader.Box] {
-    /// The body of the first box of a type.
     func first(_ type: String) -> BoxReader? { first { $0.type == type }?.body }
 }

@@ -21,7 +21,6 @@ struct PNGAnimation: FramedAnimation, Equatable {
     private static let frameControlLength = 26
     private static let sequenceLength = 4
 
-    /// The frames' delays and the number of plays.
     var timing: AnimationTiming { AnimationTiming(delays: frames.map(\.delay), loop: plays) }
 
     /// Reads the chunks; nil for a still, and for a file with an incomplete animation. O(number of chunks).

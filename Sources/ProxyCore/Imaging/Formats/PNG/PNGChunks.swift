@@ -4,7 +4,6 @@ import CVips
 
 /// Iterates over the complete chunks of a PNG file (PNG third edition §5.3).
 @safe struct PNGChunks {
-    /// The file.
     let file: UnsafeRawBufferPointer
     /// The start of the next chunk.
     private var place = PNGChunks.signatureLength
@@ -45,7 +44,6 @@ import CVips
 
     /// One chunk.
     struct Chunk {
-        /// Its name.
         let name: Name
         /// Its data.
         let body: Range<Int>

@@ -48,7 +48,6 @@ enum DrawingSize {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// The text of a range.
         func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
         /// Returns the next attribute's name and the range of its value between quotes; nil after the last,
