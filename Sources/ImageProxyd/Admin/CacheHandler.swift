@@ -210,6 +210,7 @@ struct CacheHandler: Sendable {
     }
 
     private func answer(_ listing: SourceListing, of source: SourceURL) -> HTTPResponse {
+        let now = clock()
         let memory = listing.memory.map { (entry, bytes) -> JSONValue in
             // An untransformed picture is listed under its source's key, as on disk: a purge by that removes
             // both.
@@ -234,22 +235,9 @@ struct CacheHandler: Sendable {
             ]
         }
         return AdminAnswer.json([
-            "url": .string(source.normalized), "source": listing.record.map(freshness) ?? .null,
+            "url": .string(source.normalized),
+            "source": listing.record.map { $0.json(at: now) } ?? .null,
             "entries": .array(memory + disk), "cut": .bool(listing.isCut),
         ])
-    }
-
-    private func freshness(_ record: SourceRecord) -> JSONValue {
-        let now = clock()
-        return [
-            "key": .string("\(record.key)"),
-            "format": .string(record.format.rawValue),
-            "bytes": .integer(record.byteCount),
-            "fresh": .bool(record.isFresh(at: now)),
-            "age": .integer(Int(record.currentAge(at: now))),
-            "lifetime": .integer(Int(record.freshnessLifetime)),
-            "etag": record.entityTag.json,
-            "lastModified": record.lastModified.json,
-        ]
     }
 }

@@ -121,7 +121,8 @@ struct ExplanationText {
             "sourceKey": .string("\(request.sourceKey)"), "resultKey": .string("\(request.resultKey)"),
             "transform": request.plan.map { .string($0.pipeline.transformerKey) } ?? .null,
             "tags": .strings(request.delivery.tags),
-            "stored": .array(facts.stored.map(json)), "source": facts.record.map(json) ?? .null,
+            "stored": .array(facts.stored.map(json)),
+            "source": facts.record.map { $0.json(at: now) } ?? .null,
             "failures": [
                 "source": json(facts.failures.source?.error, facts.failures.source?.seconds),
                 "result": json(facts.failures.result?.error, facts.failures.result?.seconds),
@@ -140,15 +141,6 @@ struct ExplanationText {
             "format": .string(stored.description.format.rawValue), "bytes": .integer(Int(stored.bytes)),
             "stored": .string(HTTPDate(seconds: stored.description.storedAt).description),
             "current": .bool(stored.isCurrent),
-        ]
-    }
-
-    private func json(_ record: SourceRecord) -> JSONValue {
-        [
-            "format": .string(record.format.rawValue), "bytes": .integer(record.byteCount),
-            "fresh": .bool(record.isFresh(at: now)), "age": .integer(Int(record.currentAge(at: now))),
-            "lifetime": .integer(Int(record.freshnessLifetime)),
-            "etag": record.entityTag.json, "lastModified": record.lastModified.json,
         ]
     }
 

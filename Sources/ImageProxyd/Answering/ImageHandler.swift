@@ -201,17 +201,17 @@ package final class ImageHandler: Sendable {
     }
 
     private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.refresh(entry, for: ClientID(request.client)) { [self] in
-            // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
-            try? parse(request)
-        }
+        pipeline.refresh(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
     }
 
     private func improve(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.improve(entry, for: ClientID(request.client)) { [self] in
-            // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
-            try? parse(request)
-        }
+        pipeline.improve(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
+    }
+
+    /// The request of a hit by an alias, which is not parsed to answer it.
+    private func parsedAgain(_ request: HTTPRequest) -> ImageRequest? {
+        // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
+        try? parse(request)
     }
 
     /// The cold path: runs the pipeline.

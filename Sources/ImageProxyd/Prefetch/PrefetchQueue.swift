@@ -109,11 +109,13 @@ struct PrefetchQueue: Sendable {
     }
 
     private static func cost(of urls: [String]) -> Int {
-        // Twice, as each may have a host of its own.
-        urls.reduce(0) { $0 + $1.utf8.count + 2 * overhead }
+        urls.reduce(0) { $0 + cost(of: $1) }
     }
 
-    private static func cost(of url: String) -> Int { url.utf8.count + 2 * overhead }
+    private static func cost(of url: String) -> Int {
+        // Twice, as each may have a host of its own.
+        url.utf8.count + 2 * overhead
+    }
 
     private mutating func enqueue(_ urls: [String], _ cost: Int, to token: String) {
         guard var order = orders.removeValue(forKey: token) else { return }

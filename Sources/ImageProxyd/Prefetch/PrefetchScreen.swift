@@ -61,14 +61,14 @@ final class PrefetchScreen: Sendable {
     static func line(_ progress: PrefetchProgress, _ isComplete: Bool) -> String {
         let done = progress.finished + progress.skipped + progress.failed
         return "\(done) of \(progress.total)\(isComplete ? "" : "+") images: \(progress.finished) made "
-            + "(\(bytes(progress.bytes))), \(progress.skipped) stored already, \(progress.failed) failed"
+            + "(\(ByteCount(progress.bytes).rounded)), \(progress.skipped) stored already, \(progress.failed) failed"
     }
 
     /// A bar and the counts, at most so many columns.
     static func bar(_ progress: PrefetchProgress, isComplete: Bool, took: Duration, width: Int) -> String {
         let done = progress.finished + progress.skipped + progress.failed
         let share = progress.total == 0 ? 0 : Double(done) / Double(progress.total)
-        var text = " \(done)/\(progress.total)\(isComplete ? "" : "+") \(bytes(progress.bytes))"
+        var text = " \(done)/\(progress.total)\(isComplete ? "" : "+") \(ByteCount(progress.bytes).rounded)"
         if progress.failed > 0 { text += " \(progress.failed) failed" }
         if isComplete, done > 0, done < progress.total {
             text += " \(Self.text(took.seconds / Double(done) * Double(progress.total - done))) left"
@@ -78,15 +78,6 @@ final class PrefetchScreen: Sendable {
         let filled = Int(share * Double(columns))
         return "[" + String(repeating: "#", count: filled)
             + String(repeating: ".", count: columns - filled) + "]" + text
-    }
-
-    private static func bytes(_ count: Int) -> String {
-        let units = ["B", "kB", "MB", "GB", "TB"]
-        var (value, unit) = (Double(count), 0)
-        while value >= 999.95, unit < units.count - 1 { (value, unit) = (value / 1_000, unit + 1) }
-        guard unit > 0 else { return "\(count) B" }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
     private static func text(_ seconds: Double) -> String {

@@ -94,7 +94,7 @@ final class PrefetchService: Sendable {
     // MARK: - Orders
 
     /// Accepts an order.
-    /// - Returns: its token.
+    /// - Returns: its progress, with its token.
     func submit(_ body: PrefetchBody) throws(AdminFailure) -> PrefetchProgress {
         let plan = body.plan ?? PrefetchPlan()
         guard !body.urls.isEmpty || body.isOpen else { throw .invalidContent("'urls' has no URL") }

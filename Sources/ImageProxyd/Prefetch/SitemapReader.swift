@@ -110,10 +110,13 @@ struct SitemapReader {
         case UInt8(ascii: "?"): (state, markup) = (.skipped(until: Self.instruction), [])
         case UInt8(ascii: "!"):
             let text = String(decoding: markup, as: UTF8.self)
-            if text == "!--" { return (state, markup) = (.skipped(until: Self.comment), []) }
-            if text == "![CDATA[" { return (state, markup) = (.cdata, []) }
-            guard "![CDATA[".hasPrefix(text) || "!--".hasPrefix(text) else {
-                throw problem("a document type is not accepted in a sitemap: it could define entities")
+            switch text {
+            case "!--": (state, markup) = (.skipped(until: Self.comment), [])
+            case "![CDATA[": (state, markup) = (.cdata, [])
+            default:
+                guard "![CDATA[".hasPrefix(text) || "!--".hasPrefix(text) else {
+                    throw problem("a document type is not accepted in a sitemap: it could define entities")
+                }
             }
         default:
             markup = []
@@ -164,9 +167,8 @@ struct SitemapReader {
             throw problem("</\(name.excerpt)> where \(path.last.map { "</\($0)>" } ?? "nothing") is expected")
         }
         path.removeLast()
-        guard name == "loc", let bytes = text else { return text = nil }
-        text = nil
-        guard let entry = try entry(Self.trimmed(bytes)) else { return }
+        defer { text = nil }
+        guard name == "loc", let bytes = text, let entry = try entry(Self.trimmed(bytes)) else { return }
         try next(entry)
     }
 

@@ -66,10 +66,11 @@ final class Routes: Sendable {
         case .transforms: return .now(crossOrigin.shared(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
-        default:
+        case .metrics:
             return .later(context: ExchangeContext(.metrics).packed) { [status] in
                 status.metrics(for: request)
             }
+        default: return .now(Self.notFound(request, route))
         }
     }
 

@@ -53,6 +53,9 @@ struct StatsWindow {
         return all > 0 ? Double(tiers.reduce(0) { $0 + growth("answers", $1) }) / Double(all) : nil
     }
 
+    /// The part of the requests that a tier answered, whether local or shared; nil without requests.
+    var hitRatio: Double? { share("memory", "disk", "stale", "shared") }
+
     /// The microseconds below which a part of the answers lies, interpolated in its bucket; nil without answers.
     func quantile(_ part: Double) -> Double? {
         guard let first = samples.first else { return nil }
@@ -81,40 +84,9 @@ struct StatsWindow {
         let rates: JSONValue = [
             "seconds": number(seconds), "requestsPerSecond": number(rate(requests)),
             "failuresPerSecond": number(rate(failures)), "bytesPerSecond": number(rate(growth("bytes"))),
-            "hitRatio": number(share("memory", "disk", "stale")),
+            "hitRatio": number(hitRatio),
             "p50Microseconds": number(quantile(0.5)), "p99Microseconds": number(quantile(0.99)),
         ]
         return last.setting(["rates"], to: rates)
-    }
-}
-
-extension JSONValue {
-    /// The whole number at a path; 0 if there is none.
-    func int(_ path: String...) -> Int { int(path) }
-
-    func int(_ path: [String]) -> Int {
-        switch inside(path) {
-        case .integer(let value): value
-        case .number(let value) where abs(value) < 1e15: Int(value)
-        default: 0
-        }
-    }
-
-    /// The text at a name; empty if there is none.
-    func text(_ name: String) -> String {
-        guard case .string(let text)? = self[name] else { return "" }
-        return text
-    }
-
-    /// The whole numbers of a list at a path.
-    func list(_ path: String...) -> [Int] {
-        guard case .array(let values)? = inside(path) else { return [] }
-        return values.map { $0.int() }
-    }
-
-    /// The objects of a list at a path.
-    func rows(_ path: String...) -> [JSONValue] {
-        guard case .array(let values)? = inside(path) else { return [] }
-        return values
     }
 }

@@ -35,7 +35,7 @@ struct TopScreen {
                 + "last \(Int(window.seconds.rounded())) s: \(Self.number(window.rate(window.requests))) requests/s, "
                 + "\(ByteCount(Int(window.rate(window.growth("bytes")))).rounded)/s, "
                 + "\(Self.number(window.rate(window.failures))) failures/s",
-            "hits: \(Self.percent(window.share("memory", "disk", "stale", "shared")))   of all: "
+            "hits: \(Self.percent(window.hitRatio))   of all: "
                 + Self.tiers.map { "\($0.value) \(Self.percent(window.share($0.key)))" }.joined(
                     separator: "  "),
             "latency: p50 \(Self.time(window.quantile(0.5)))  p90 \(Self.time(window.quantile(0.9)))  "

@@ -258,7 +258,7 @@ struct PrefetchCommandTests {
         let bar = PrefetchScreen.bar(progress, isComplete: true, took: .seconds(10), width: 79)
 
         #expect(
-            bar == "[##########" + String(repeating: ".", count: 30) + "] 100/400 12.3 MB 1 failed 30 s left")
+            bar == "[##########" + String(repeating: ".", count: 30) + "] 100/400 12 MB 1 failed 30 s left")
         for width in 0...100 {
             #expect(
                 PrefetchScreen.bar(progress, isComplete: false, took: .seconds(10), width: width).count
