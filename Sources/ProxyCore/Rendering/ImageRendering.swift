@@ -12,7 +12,7 @@ package protocol ImageRendering: Sendable {
     /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset`
     /// on.
     ///
-    /// The intermediate of a plan is written to `beside`; if that fails, the result is unaffected.
+    /// The intermediate of a plan is written to `intermediateTarget`; if that fails, the result is unaffected.
     ///
     /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
     /// - Parameter interest: the clients that the job counts for.
