@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Freshness
+import Imaging
 import Pipeline
 import Primitives
 
 extension SourceRecord {
-    /// What an operator is told of it, at a time in seconds.
-    func json(at now: Int64) -> JSONValue {
+    /// What an operator is told of it.
+    func json(at now: WallTime) -> JSONValue {
         [
             "key": .string("\(key)"),
             "format": .string(format.rawValue),

@@ -7,10 +7,10 @@ import Synchronization
 /// What all uploads hold until they are answered, so that a client can't fill the disk, and the thread that writes them. One
 /// for the daemon; safe from any thread.
 package final class UploadBuffers: Sendable {
-    /// What has been received and not been written, in bytes: a slow disk must not fill the memory.
-    private let waiting = Atomic(0)
-    private static let maxWaiting = 64 << 20
-    private let held = Mutex(HeldBytes())
+    /// What has been received and not been written: a slow disk must not fill the memory.
+    private let waiting = Mutex(HeldBytes(max: 64 << 20))
+    /// Twice the longest body that the settings allow (1 GiB).
+    private let held = Mutex(HeldBytes(max: 2 << 30))
     /// A serial queue has a thread of its own.
     private let writer = DispatchQueue(label: "uploads")
 
@@ -26,15 +26,12 @@ package final class UploadBuffers: Sendable {
         held.withLock { $0.remove(bytes, of: client) }
     }
 
-    /// Has so many bytes written on the thread; false if too many wait for that already.
-    func write(_ bytes: Int, _ work: @escaping @Sendable () -> Void) -> Bool {
-        guard waiting.wrappingAdd(bytes, ordering: .relaxed).newValue <= Self.maxWaiting else {
-            waiting.wrappingSubtract(bytes, ordering: .relaxed)
-            return false
-        }
+    /// Has so many bytes of a client written on the thread; false if too many wait for that already.
+    func write(_ bytes: Int, of client: ClientID?, _ work: @escaping @Sendable () -> Void) -> Bool {
+        guard waiting.withLock({ $0.add(bytes, of: client) }) else { return false }
         writer.async { [self] in
             work()
-            waiting.wrappingSubtract(bytes, ordering: .relaxed)
+            waiting.withLock { $0.remove(bytes, of: client) }
         }
         return true
     }
@@ -49,18 +46,20 @@ package final class UploadBuffers: Sendable {
 
 /// The bytes of several uploads, in all and by client.
 struct HeldBytes {
+    /// The maximum of all; one client may hold at most half of it.
+    let max: Int
     private(set) var count = 0
     private var byClient: [ClientID: Int] = [:]
 
-    /// Twice the longest body that the settings allow (1 GiB).
-    static let max = 2 << 30
-    /// One client may hold at most half of all bytes.
-    static let maxOfClient = max / 2
+    /// Creates it without bytes.
+    init(max: Int) { self.max = max }
+
+    var maxOfClient: Int { max / 2 }
 
     /// Whether so many more bytes may be held; counts them if so.
     mutating func add(_ bytes: Int, of client: ClientID?) -> Bool {
         let own = client.map { byClient[$0, default: 0] + bytes }
-        guard count + bytes <= Self.max, own ?? 0 <= Self.maxOfClient else { return false }
+        guard count + bytes <= max, own ?? 0 <= maxOfClient else { return false }
         count += bytes
         if let client { byClient[client] = own }
         return true

@@ -62,7 +62,7 @@ package final class UploadedContent: HTTPContentReceiving {
             return failure.withLock { $0 = $0 ?? .queueFull }
         }
         size.wrappingAdd(piece.count, ordering: .relaxed)
-        let isTaken = buffers.write(piece.count) { [self] in write(piece) }
+        let isTaken = buffers.write(piece.count, of: client) { [self] in write(piece) }
         if !isTaken { failure.withLock { $0 = $0 ?? .queueFull } }
     }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Answering
 import ArgumentParser
-import Cache
+internal import HTTPServer
 import Primitives
 
 /// A daemon, as its admin listener is reached.
