@@ -13,8 +13,9 @@ package enum ContentCoding: Sendable, Hashable {
     /// `deflate`: with the zlib wrapping of RFC 1950, or bare (RFC 1951), as many servers send it.
     case deflate
 
-    /// The maximum number of codings of one body. Useful responses have one.
-    private static let most = 5
+    /// The maximum number of codings of one body. Useful responses have one; a server that compresses a compressed file sends
+    /// two.
+    private static let most = 2
 
     /// Returns the codings of a body in the order in which they were applied, without `identity`.
     /// - Throws: `incomplete` for an unknown coding or for too many.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes the content codings of a body while it arrives, the last applied first (RFC 9110 §8.4).
+/// Decodes the content codings of a body, the last applied first (RFC 9110 §8.4), part by part: a few bytes may become
+/// many, and the other fetches share the thread.
 ///
 /// libcurl's own decoder accepts a truncated coding as complete. Confined to the loader's thread.
 final class ContentDecoder {
@@ -9,6 +10,14 @@ final class ContentDecoder {
     /// The maximum number of encoded bytes for a body of at most `maxBytes`: incompressible data grows a
     /// little.
     let maxPackedBytes: Int
+
+    /// Whether bytes have been added and not been decoded.
+    private(set) var hasWork = false
+
+    /// The number of encoded bytes from which on no further ones should be added before some are decoded.
+    private static let enoughWaiting = 64 << 10
+    /// The number of decoded bytes of all codings in one part, some milliseconds of work.
+    private static let part = 1 << 20
 
     /// Creates a decoder; nil if there is nothing to decode.
     /// - Parameters:
@@ -23,12 +32,28 @@ final class ContentDecoder {
         }
     }
 
-    /// Decodes a further piece and passes the output to `next`.
+    /// Whether enough encoded bytes wait for now.
+    var isFull: Bool { layers[0].waitingBytes >= Self.enoughWaiting }
+
+    /// Adds a further piece of the body.
+    func add(_ bytes: UnsafeRawBufferPointer) {
+        unsafe layers[0].add(bytes)
+        hasWork = true
+    }
+
+    /// Decodes the next part of what has been added, and passes the output to `next`.
     /// - Throws: `incomplete` if the bytes are malformed, `tooLarge`, or an error of `next`.
-    func take(
-        _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
+    func decodePart(
+        _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
     ) throws(LoadError) {
-        try unsafe take(bytes, from: 0, next)
+        var left = Self.part
+        while left > 0 {
+            guard let piece = unsafe try decodeNext(of: layers.count - 1, &left) else {
+                hasWork = left <= 0
+                return
+            }
+            try unsafe next(piece)
+        }
     }
 
     /// Checks the end; called when the body is complete.
@@ -37,13 +62,17 @@ final class ContentDecoder {
         guard layers.allSatisfy(\.isComplete) else { throw .incomplete("a content coding that breaks off") }
     }
 
-    private func take(
-        _ bytes: UnsafeRawBufferPointer, from layer: Int,
-        _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
-    ) throws(LoadError) {
-        guard layer < layers.count else { return try unsafe next(bytes) }
-        try unsafe layers[layer].take(bytes) { (piece) throws(LoadError) in
-            try unsafe take(piece, from: layer + 1, next)
+    /// The next decoded bytes of a layer; nil if the body's further bytes are needed for that, or nothing is left of the part.
+    private func decodeNext(of layer: Int, _ left: inout Int) throws(LoadError) -> UnsafeRawBufferPointer? {
+        while true {
+            if let piece = unsafe try layers[layer].decodeNext() {
+                left -= piece.count
+                return unsafe piece
+            }
+            guard layer > 0, left > 0, let input = unsafe try decodeNext(of: layer - 1, &left) else {
+                return nil
+            }
+            unsafe layers[layer].add(input)
         }
     }
 }

@@ -167,6 +167,9 @@ final class CurlHandle {
         return unsafe ccurl_set_list(raw, CURLOPT_HTTPHEADER, fieldList) == CURLE_OK
     }
 
+    /// Delivers the piece of the body that the transfer had libcurl keep, and goes on; false if that fails.
+    func resume() -> Bool { unsafe curl_easy_pause(raw, CURLPAUSE_CONT) == CURLE_OK }
+
     private func set(_ option: CURLoption, _ value: Int) -> Bool {
         unsafe ccurl_set_long(raw, option, value) == CURLE_OK
     }
@@ -339,6 +342,7 @@ private func takeBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let transfer = unsafe transfer(context) else { return endTransfer }
+    guard !transfer.mustPause() else { return Int(CURL_WRITEFUNC_PAUSE) }
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     return unsafe transfer.receive(body: piece) ? size * count : endTransfer
 }

@@ -63,12 +63,15 @@ final class CurlMulti {
             if isStopping { break }
             startWaiting()
             perform(events)
+            decodePart()
             set.takeFinished().forEach(hopHasEnded)
             notifyProgress()
             enforceDeadlines(at: now)
             startWaiting()
             counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            events = set.wait(milliseconds: activity.hasTriedAddress ? 0 : millisecondsToWait(at: now))
+            events = set.wait(
+                milliseconds: activity.hasTriedAddress || activity.hasDecoding
+                    ? 0 : millisecondsToWait(at: now))
         }
         shutDown()
     }
@@ -87,6 +90,20 @@ final class CurlMulti {
         // connect. A call for all transfers makes it continue at once.
         let isComplete = hasTriedAddress ? set.performAll() : set.perform(events)
         if !isComplete { breakOff() }
+    }
+
+    /// Decodes a part of one body in a content coding. The bodies take turns, and with them all that libcurl does: a few
+    /// bytes of one may take as long as many fetches.
+    private func decodePart() {
+        guard let id = activity.takeDecoding(), let transfer = transfers[id], transfer.isDecoding else {
+            return
+        }
+        guard transfer.decodePart() else {
+            return take(transfer.next(after: .refused, isAllowed: isAllowed), of: transfer)
+        }
+        if !transfer.isDecoding, let ending = transfer.hop.ending {
+            take(transfer.next(after: ending, isAllowed: isAllowed), of: transfer)
+        }
     }
 
     /// libcurl has failed, for example without memory: all running transfers are aborted, later ones may
@@ -190,6 +207,10 @@ final class CurlMulti {
 
     private func hopHasEnded(_ handleID: UInt, _ ending: CurlHandle.Ending) {
         guard let id = running[handleID], let transfer = transfers[id] else { return }
+        if ending == .complete, transfer.isDecoding {
+            transfer.hop.ending = ending
+            return
+        }
         let explained = transfer.handle?.explained(ending, ofHost: transfer.url.host) ?? ending
         take(transfer.next(after: explained, isAllowed: isAllowed), of: transfer)
     }

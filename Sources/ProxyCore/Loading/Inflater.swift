@@ -18,8 +18,11 @@ package final class Inflater {
     private var count = 0
     private var hasEnded = false
     private var isReady = false
-    /// The first byte of a body, until the second one shows the wrapping.
-    private var firstByte: UInt8?
+    /// Encoded bytes, decoded up to `offset`.
+    private var input: [UInt8] = []
+    private var offset = 0
+    /// Whether zlib may have more output without further input.
+    private var isFull = false
 
     /// The number of decoded bytes that are delivered at once.
     private static let outputSize = 64 << 10
@@ -47,29 +50,39 @@ package final class Inflater {
     /// Whether the coding has ended.
     package var isComplete: Bool { hasEnded }
 
+    /// The number of bytes that have been added and not been decoded.
+    var waitingBytes: Int { input.count - offset }
+
     /// Decodes a further piece and passes the output to `next`, part by part.
     /// - Throws: `incomplete` for malformed data, `tooLarge`, or an error of `next`.
     package func take(
         _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
     ) throws(LoadError) {
-        guard unsafe !bytes.isEmpty else { return }
-        if isReady { return try unsafe inflate(bytes, next) }
-        switch coding {
-        case .gzip: try start(windowBits: MAX_WBITS + Wrapping.gzip)
-        case .deflate:
-            guard let header = unsafe header(with: bytes) else {
-                firstByte = unsafe bytes[0]
-                return
-            }
-            try start(windowBits: Self.isWrapped(header) ? MAX_WBITS : -MAX_WBITS)
-            if var firstByte {
-                self.firstByte = nil
-                try unsafe withUnsafeBytes(of: &firstByte) { (byte) throws(LoadError) in
-                    try unsafe inflate(byte, next)
-                }
-            }
+        unsafe add(bytes)
+        while let piece = unsafe try decodeNext() { try unsafe next(piece) }
+    }
+
+    /// Adds encoded bytes, which `decodeNext` decodes.
+    func add(_ bytes: UnsafeRawBufferPointer) {
+        input.removeFirst(offset)
+        offset = 0
+        unsafe input.append(contentsOf: bytes)
+    }
+
+    /// Decodes the next bytes, at most 64 KiB, which are valid until the next call; nil if more encoded bytes are needed for
+    /// that, or the coding has ended.
+    /// - Throws: `incomplete` for malformed data, or `tooLarge`.
+    func decodeNext() throws(LoadError) -> UnsafeRawBufferPointer? {
+        if !isReady {
+            guard try start() else { return nil }
         }
-        try unsafe inflate(bytes, next)
+        while waitingBytes > 0 || isFull {
+            if hasEnded { try startMember() }
+            let produced = try step()
+            isFull = produced == Self.outputSize && !hasEnded
+            if produced > 0 { return unsafe UnsafeRawBufferPointer(rebasing: output[..<produced]) }
+        }
+        return nil
     }
 
     // MARK: - Steps
@@ -78,12 +91,6 @@ package final class Inflater {
     /// inflateInit2).
     private enum Wrapping {
         static let gzip: CInt = 16
-    }
-
-    /// The first two bytes of the body, the last of which are in `bytes`; nil as long as there is only one.
-    private func header(with bytes: UnsafeRawBufferPointer) -> (UInt8, UInt8)? {
-        if let firstByte { return (firstByte, unsafe bytes[0]) }
-        return bytes.count < Self.headerSize ? nil : (unsafe bytes[0], unsafe bytes[1])
     }
 
     /// Whether a body of `deflate` begins as in RFC 1950 §2.2; many servers send the bare stream of RFC 1951.
@@ -95,26 +102,26 @@ package final class Inflater {
             && (Int(header.0) << 8 | Int(header.1)) % 31 == 0
     }
 
+    /// Starts zlib once the first bytes tell the wrapping; false as long as they are missing.
+    private func start() throws(LoadError) -> Bool {
+        switch coding {
+        case .gzip:
+            guard waitingBytes > 0 else { return false }
+            try start(windowBits: MAX_WBITS + Wrapping.gzip)
+        case .deflate:
+            guard waitingBytes >= Self.headerSize else { return false }
+            let isWrapped = Self.isWrapped((input[offset], input[offset + 1]))
+            try start(windowBits: isWrapped ? MAX_WBITS : -MAX_WBITS)
+        }
+        return true
+    }
+
     private func start(windowBits: CInt) throws(LoadError) {
         let size = unsafe CInt(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(stream, windowBits, ZLIB_VERSION, size) == Z_OK else {
             throw .storage("no memory to inflate a body")
         }
         isReady = true
-    }
-
-    private func inflate(
-        _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
-    ) throws(LoadError) {
-        unsafe stream.pointee.next_in = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        unsafe stream.pointee.avail_in = UInt32(bytes.count)
-        var isFull = false
-        while unsafe stream.pointee.avail_in > 0 || isFull {
-            if hasEnded { try startMember() }
-            let produced = try step()
-            isFull = produced == Self.outputSize && !hasEnded
-            if produced > 0 { try unsafe next(UnsafeRawBufferPointer(rebasing: output[..<produced])) }
-        }
     }
 
     /// A gzip file has one member or several (RFC 1952 §2.2); any other bytes after the end are malformed.
@@ -128,9 +135,14 @@ package final class Inflater {
     /// Decodes until the input ends, the output is full, or the stream ends; returns the number of decoded
     /// bytes.
     private func step() throws(LoadError) -> Int {
-        unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        unsafe stream.pointee.avail_out = UInt32(Self.outputSize)
-        let code = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        let code = unsafe input.withUnsafeMutableBufferPointer { input in
+            unsafe stream.pointee.next_in = input.baseAddress.map { unsafe UnsafePointer($0 + offset) }
+            unsafe stream.pointee.avail_in = UInt32(input.count - offset)
+            unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            unsafe stream.pointee.avail_out = UInt32(Self.outputSize)
+            return unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        }
+        offset = input.count - Int(unsafe stream.pointee.avail_in)
         let produced = Self.outputSize - Int(unsafe stream.pointee.avail_out)
         count += produced
         // Checked first: data beyond the bound is too large whether or not it is damaged, too.

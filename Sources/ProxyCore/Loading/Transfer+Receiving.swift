@@ -100,12 +100,48 @@ extension Transfer {
         }
         let most = hop.content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
         guard hop.receivedBytes <= most else { return refuse(.tooLarge) }
+        if let content = hop.content {
+            clock?.received(bodyBytes: bytes.count, at: rules.clocks.monotonic())
+            if !content.hasWork { activity.noteDecoding(job.id) }
+            unsafe content.add(bytes)
+            return true
+        }
         let portion = hop.receivedBytes <= Self.promptBytes ? Self.page : Self.portion
         if hop.smallChunks.count + bytes.count > portion, !passesSmallChunks() { return false }
         guard bytes.count < portion else { return unsafe passes(bytes) }
         hop.smallChunks.reserveCapacity(portion)
         unsafe hop.smallChunks.append(contentsOf: bytes)
         return true
+    }
+
+    /// Whether libcurl has to keep the next piece until more of the body is decoded (`decodePart`).
+    func mustPause() -> Bool {
+        guard let content = hop.content, content.isFull else { return false }
+        hop.isPaused = true
+        return true
+    }
+
+    /// Whether a part of the body has been received and not been decoded.
+    var isDecoding: Bool { hop.content?.hasWork == true }
+
+    /// Decodes the next part of a body in a content coding, and lets libcurl go on once all is decoded; false ends the hop.
+    func decodePart() -> Bool {
+        guard let content = hop.content else { return true }
+        noteActivity()
+        // The origin is not slow while its bytes wait here.
+        clock?.received(bodyBytes: rules.configuration.lowSpeed.bytes, at: rules.clocks.monotonic())
+        do throws(LoadError) {
+            try unsafe content.decodePart { (piece) throws(LoadError) in try unsafe decodeText(piece) }
+        } catch {
+            return refuse(error)
+        }
+        guard !content.hasWork else {
+            activity.noteDecoding(job.id)
+            return true
+        }
+        guard hop.isPaused else { return true }
+        hop.isPaused = false
+        return handle?.resume() ?? true
     }
 
     /// The minimum number of bytes that are processed at once, if more are there.
@@ -131,7 +167,7 @@ extension Transfer {
     private func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
         clock?.received(bodyBytes: bytes.count, at: rules.clocks.monotonic())
         do throws(LoadError) {
-            try unsafe decode(bytes)
+            try unsafe decodeText(bytes)
             return true
         } catch {
             return refuse(error)
@@ -167,12 +203,7 @@ extension Transfer {
 
     // MARK: - Steps
 
-    /// Decodes content codings, then base64, if the body has them.
-    private func decode(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
-        guard let content = hop.content else { return try unsafe decodeText(bytes) }
-        try unsafe content.take(bytes) { (piece) throws(LoadError) in try unsafe decodeText(piece) }
-    }
-
+    /// Decodes base64, if the body is in it.
     private func decodeText(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         hop.bodyBytes += bytes.count
         guard hop.decoder != nil else { return try unsafe hand(bytes) }

@@ -130,6 +130,10 @@ final class Transfer {
         var hasProgress = false
         /// Decodes the body's content codings, if it has any.
         var content: ContentDecoder?
+        /// Whether libcurl keeps a piece of the body until more is decoded.
+        var isPaused = false
+        /// How the response has ended, while the last of its body is being decoded.
+        var ending: CurlHandle.Ending?
         /// Decodes the body if the rule says that it is base64.
         var decoder: Base64?
         /// When the request was sent.

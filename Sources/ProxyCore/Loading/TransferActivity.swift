@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// What the running hops have done since the loader's thread last looked, so that it looks at no others. Confined to
 /// that thread.
 final class TransferActivity {
     /// Whether libcurl has tried an address of any hop, or was refused it, or may know what became of it.
     private(set) var hasTriedAddress = false
     private var active: [UInt64] = []
+    private var decoding = FIFO<UInt64>()
 
     /// Records a try.
     func noteTriedAddress() { hasTriedAddress = true }
 
     /// Records that a job's hop has sent or received something; once until `takeActive`.
     func note(_ job: UInt64) { active.append(job) }
+
+    /// Records that a job's body is to be decoded.
+    func noteDecoding(_ job: UInt64) { decoding.append(job) }
+
+    /// Removes and returns the job whose body has waited longest to be decoded.
+    func takeDecoding() -> UInt64? { decoding.popFirst() }
+
+    /// Whether a body waits to be decoded.
+    var hasDecoding: Bool { !decoding.isEmpty }
 
     /// Whether an address has been tried since the last call.
     func takeHasTriedAddress() -> Bool {

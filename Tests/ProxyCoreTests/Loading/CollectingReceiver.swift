@@ -11,6 +11,7 @@ final class CollectingReceiver: OriginReceiving {
         var head: OriginHead?
         var bytes: [UInt8] = []
         var pieces = 0
+        var drains = 0
     }
 
     let received = Observed(Received())
@@ -26,6 +27,11 @@ final class CollectingReceiver: OriginReceiving {
     var bytes: [UInt8] { received.value.bytes }
     /// The number of pieces of the body.
     var pieces: Int { received.value.pieces }
+
+    /// How often no more bytes were available for a while.
+    var drains: Int { received.value.drains }
+
+    func didDrain() { received.update { $0.drains += 1 } }
 
     func receive(head: OriginHead) throws(LoadError) {
         received.update { $0.head = head }

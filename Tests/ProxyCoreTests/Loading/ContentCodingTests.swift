@@ -76,10 +76,7 @@ struct ContentCodingTests {
         Coded("deflate", Packed.bareDeflate(content), "RFC 1951"),
         Coded("identity", content), Coded(" , identity ,", content),
         Coded("deflate, gzip", Packed.gzip(Packed.deflate(content)), "the last one applied last"),
-        Coded("gzip, identity, x-gzip", Packed.gzip(gzip)),
-        Coded(
-            "gzip,gzip,gzip,gzip,gzip",
-            Packed.gzip(Packed.gzip(Packed.gzip(Packed.gzip(gzip)))), "as many as there may be"),
+        Coded("gzip, identity, x-gzip", Packed.gzip(gzip), "as many as there may be"),
     ]
 
     @Test("is decoded to the original bytes (RFC 9110 §8.4)", arguments: whole, Framing.allCases)
@@ -114,7 +111,7 @@ struct ContentCodingTests {
         Coded("gzip, gzip", gzip, "fewer than said"),
         Coded("br", content, "not requested"), Coded("zstd", content, "not requested"),
         Coded("gzip;q=1", gzip, "none that is known"), Coded("gzip gzip", gzip, "none that is known"),
-        Coded(Array(repeating: "gzip", count: 6).joined(separator: ","), gzip, "too many"),
+        Coded("gzip, gzip, gzip", Packed.gzip(Packed.gzip(gzip)), "too many"),
     ]
 
     @Test(
@@ -142,6 +139,46 @@ struct ContentCodingTests {
                 try await Self.fetched(.body(bomb.body, fields: [("Content-Encoding", bomb.coding)]))
             }
         }
+    }
+
+    @Test(
+        "is decoded part by part, and the other fetches have their turns between",
+        arguments: [["gzip"], ["deflate", "gzip"]])
+    func inParts(codings: [String]) async throws {
+        let size = 16 << 20
+        let zeros = [UInt8](repeating: 0, count: size)
+        let body = codings.count == 1 ? Packed.gzip(zeros) : Packed.gzip(Packed.deflate(zeros))
+        let fixture = try LoaderFixture { $0.maxBytes = .mebibytes(16) }
+        fixture.origin.route(
+            "/a", .body(body, fields: [("Content-Encoding", codings.joined(separator: ","))]))
+        let receiver = CollectingReceiver()
+
+        try await fixture.load("/a", into: receiver)
+
+        #expect(receiver.bytes == zeros)
+        // One read of libcurl has all of it.
+        #expect(body.count < 64 << 10)
+        #expect(receiver.drains >= 16)
+    }
+
+    @Test("of which more is sent than may wait is decoded while it arrives, and stays whole")
+    func muchOfIt() async throws {
+        // The first half becomes a thousand times as long, the second one can't be compressed.
+        let content =
+            [UInt8](repeating: 0, count: 8 << 20) + Array(repeatElement(Self.content, count: 20).joined())
+        let fixture = try LoaderFixture { $0.maxBytes = .mebibytes(32) }
+        fixture.origin.route(
+            "/a", .body(Packed.gzip(content), fields: [("Content-Encoding", "gzip")]))
+        let receivers = (0..<4).map { _ in CollectingReceiver() }
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for receiver in receivers {
+                group.addTask { _ = try await fixture.load("/a", into: receiver) }
+            }
+            try await group.waitForAll()
+        }
+
+        for receiver in receivers { #expect(receiver.bytes == content) }
     }
 
     @Test("of a 304 belongs to the stored response, whose body is not sent again (RFC 9110 §15.4.5)")
