@@ -92,7 +92,7 @@ class Daemon:
         pid = self.process.pid
         files = _open_files(pid)
         workers = [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == pid]
-        return State(memory=resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
+        return State(memory=resident(pid), workers=len(workers), worker_memory=sum(map(resident, workers)),
                      descriptors=sum(files.values()), kinds=files, threads=len(os.listdir(f"/proc/{pid}/task")))
 
     def wait_until_idle(self, port, seconds):
