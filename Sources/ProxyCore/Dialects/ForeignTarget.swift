@@ -22,14 +22,14 @@ package struct ForeignTarget: Sendable, Hashable {
         self.hasBody = hasBody
     }
 
-    /// Divides a target, path and query, at its first `?`.
+    /// Divides a target, path and query, at its first `?`, also where a combining mark follows and makes one character of both.
     package init(
         _ target: some StringProtocol, now: Int64 = 0, hasBody: Bool = false, key: String? = nil
     ) {
         self.key = key
-        let mark = target.firstIndex(of: "?")
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         path = String(target[..<(mark ?? target.endIndex)])
-        query = mark.map { String(target[target.index(after: $0)...]) }
+        query = mark.map { String(target[target.utf8.index(after: $0)...]) }
         self.now = now
         self.hasBody = hasBody
     }
