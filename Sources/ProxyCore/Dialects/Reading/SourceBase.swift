@@ -33,8 +33,9 @@ struct SourceBase: Sendable, Hashable {
     /// - Throws: `.invalid` if the path could lead out of the base.
     func joined(_ path: some StringProtocol, option: String) throws(TranslationError) -> String {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
-        // A fragment is never sent, and ends the path as a query does.
-        let segments = path.prefix { $0 != "?" && $0 != "#" }
+        // A fragment is never sent, and ends the path as a query does; as bytes, because a combining mark may follow.
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        let segments = path[..<(end ?? path.endIndex)]
         let plain = String(decoding: PercentText.decoded(segments), as: UTF8.self)
         guard !URLPattern.hidesDotSegment("/" + plain) else {
             throw TranslationError(.invalid, option, "the path has a segment '.' or '..'")
