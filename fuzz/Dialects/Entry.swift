@@ -123,8 +123,13 @@ private func check(_ dialect: some Dialect, _ target: ForeignTarget, isSigned: B
 private func checkBase(_ dialect: some Dialect, _ target: ForeignTarget) {
     guard let url = (try? dialect.translate(target))?["url"] else { return }
     precondition(url.hasPrefix(FuzzedDialects.base), "beside the base: \(url)")
-    let path = url.dropFirst(FuzzedDialects.base.count).prefix { $0 != "?" && $0 != "#" }
-    let segments = path.lowercased().replacing("%2e", with: ".").split(separator: "/")
+    // As bytes: a combining mark makes one character of itself and what is before it.
+    let path = url.utf8.dropFirst(FuzzedDialects.base.utf8.count).prefix {
+        $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
+    let segments = path.split(separator: UInt8(ascii: "/")).map {
+        String(decoding: $0, as: UTF8.self).lowercased().replacing("%2e", with: ".")
+    }
     precondition(!segments.contains("..") && !segments.contains("."), "out of the base: \(url)")
 }
 

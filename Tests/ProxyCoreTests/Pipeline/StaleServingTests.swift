@@ -5,8 +5,10 @@ import Testing
 
 @testable import Freshness
 @testable import Observability
+@testable import Origins
 @testable import Pipeline
 @testable import Primitives
+@testable import Request
 
 @Suite("Stale pictures, with a real origin and an injected clock")
 struct StaleServingTests {
@@ -44,6 +46,42 @@ struct StaleServingTests {
     }
 
     private static let control = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
+
+    @Test(
+        "A refresh that the origin refuses because of a dropped parameter pauses that URL, and no other client's"
+    )
+    func droppedParameter() async throws {
+        var freshness = FreshnessConfiguration()
+        freshness.refreshPause = .hours(1)
+        let fixture = try PipelineFixture(freshness: freshness)
+        var rule = OriginRuleConfiguration()
+        rule.match = ["http://*"]
+        rule.cacheKey = .init()
+        rule.cacheKey?.dropQuery = ["sig"]
+        let rules = try OriginRules([rule], secrets: .checking)
+        let good = OriginAnswer.body(Fixtures.photo, fields: Self.control)
+        let bad = OriginAnswer.status(403, fields: [("Cache-Control", "no-store")])
+        fixture.origin.route("/a.jpg") { $0.target == "/a.jpg?sig=good" ? good : bad }
+        func ask(_ signature: String) async throws -> ImageResponse {
+            try await fixture.pipeline.response(
+                for: fixture.request("/a.jpg?sig=\(signature)", Self.resize, rules: rules))
+        }
+        _ = try await ask("good")
+        fixture.clock.advance(by: 100)
+
+        let stale = try await ask("bad")
+        await fixture.origin.waitForRequests("/a.jpg", count: 2)
+        await fixture.refreshed()
+        let again = try await ask("bad")
+        await fixture.refreshed()
+        let other = try await ask("good")
+        await fixture.origin.waitForRequests("/a.jpg", count: 3)
+        await fixture.refreshed()
+
+        #expect([stale, again, other].allSatisfy { $0.provenance == .stale(.whileRevalidating) })
+        #expect(
+            fixture.origin.log.requests.map(\.target) == ["good", "bad", "good"].map { "/a.jpg?sig=\($0)" })
+    }
 
     @Test(
         "A refresh that is refused because of the client that caused it pauses the source for no other client"

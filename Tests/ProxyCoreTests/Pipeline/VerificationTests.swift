@@ -153,6 +153,29 @@ struct VerificationTests {
         #expect(fixture.failures.failure(of: source, at: fixture.clock.now.seconds) == nil)
     }
 
+    @Test("A picture that can't be decoded still goes out as it came, whatever others request of it")
+    func untouched() async throws {
+        for control in ["no-store", "max-age=1"] {
+            let fixture = try PipelineFixture()
+            let cut = Array(Fixtures.photo.prefix(Fixtures.photo.count / 2))
+            fixture.origin.route("/a.jpg", .body(cut, fields: [("Cache-Control", control)]))
+            _ = try await fixture.get("/a.jpg")
+            await #expect(throws: PipelineError.badImageData) {
+                try await fixture.get("/a.jpg", "transform=resize:40x")
+            }
+            let fetches = fixture.origin.count("/a.jpg")
+
+            await #expect(throws: PipelineError.badImageData) {
+                try await fixture.get("/a.jpg", "transform=resize:50x")
+            }
+            #expect(fixture.origin.count("/a.jpg") == fetches, "it is remembered")
+            fixture.clock.advance(by: 100)
+            let later = try await fixture.get("/a.jpg")
+
+            #expect(try later.bytes == cut)
+        }
+    }
+
     @Test("A refusal for too much work says nothing of the source, nor to a client that may request more")
     func work() async throws {
         let fixture = try PipelineFixture()

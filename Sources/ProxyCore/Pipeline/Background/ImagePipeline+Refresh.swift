@@ -31,7 +31,7 @@ extension ImagePipeline {
 
     /// Has a stale source refreshed in the background, unless that is under way.
     ///
-    /// All clients get its result: of the request that found the copy stale, nothing goes to the origin.
+    /// All clients get its result: of the request that found the copy stale, nothing but the URL goes to the origin.
     func startRefresh(of request: ImageRequest, _ context: FetchContext) {
         beginRefresh(of: request.sourceKey) {
             await self.refresh(
@@ -67,6 +67,11 @@ extension ImagePipeline {
         // So that not each hit tries again.
         guard hasShare else { return 1 }
         let pause = freshness.refreshBounds.pause
+        // A client chooses the parameters that the source's key leaves out, and the origin may refuse the refresh because of
+        // them: then that URL is paused, and other clients' URLs are not.
+        let isOneOfMany = request.rule?.dropsParameters == true
+        let url = request.fullKey
+        if isOneOfMany, refreshes.withLock({ $0.isPaused(url, at: clock().seconds) }) { return 0 }
         guard let record = await tiers.record(for: request) else { return pause }
         // Refreshed meanwhile by a request that had to wait for it.
         if record.isFresh(at: clock()) { return 0 }
@@ -87,7 +92,9 @@ extension ImagePipeline {
             guard !error.isOfCaller else { return 0 }
             // The stale copy serves as long as it may.
             configuration.refreshFailed(request.source, error)
-            return pause
+            guard isOneOfMany else { return pause }
+            refreshes.withLock { $0.pause(url, for: pause, at: clock().seconds) }
+            return 0
         }
     }
 }

@@ -38,10 +38,7 @@ struct SourceLimiter: Sendable {
 
     /// Takes a place; false when the source has one or is paused, or all are taken.
     mutating func begin(_ source: CacheKey, at now: Int64) -> Bool {
-        // A clock that was set back must not make the pause longer.
-        guard running.count < limit, running[source] == nil, paused[source]?.contains(now) != true else {
-            return false
-        }
+        guard running.count < limit, running[source] == nil, !isPaused(source, at: now) else { return false }
         running[source] = Cause()
         return true
     }
@@ -63,6 +60,17 @@ struct SourceLimiter: Sendable {
     /// - Parameter seconds: for which the source is paused.
     mutating func end(_ source: CacheKey, pausedFor seconds: Int64 = 0, at now: Int64) {
         running[source] = nil
+        pause(source, for: seconds, at: now)
+    }
+
+    /// Whether work on the source is paused.
+    func isPaused(_ source: CacheKey, at now: Int64) -> Bool {
+        // A clock that was set back must not make the pause longer.
+        paused[source]?.contains(now) == true
+    }
+
+    /// Pauses a source that has no place.
+    mutating func pause(_ source: CacheKey, for seconds: Int64, at now: Int64) {
         guard seconds > 0 else { return }
         if paused.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
         trim()

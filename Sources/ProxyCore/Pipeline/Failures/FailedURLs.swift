@@ -60,14 +60,14 @@ package final class FailedURLs: Sendable {
 
     /// What is remembered of a request's source; nil when it may be tried.
     ///
-    /// `too_many_pixels` does not apply to requests with `scale-down-large`.
+    /// `too_many_pixels` does not apply to requests with `scale-down-large`, and no failure of a decoder to those that need
+    /// none: one client's transform must not take the picture from the others.
     func failure(
         ofSourceOf request: ImageRequest, _ history: FetchContext.History?, _ content: ContentHash?,
         at now: Int64
     ) -> PipelineError? {
         let key = refusingKey(ofSource: request.fullKey, history, at: now)
-        let failure = failure(of: key, content, at: now)
-        return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
+        return failure(of: key, content, at: now).flatMap { $0.concerns(request) ? $0 : nil }
     }
 
     /// What is remembered of a request's source and of its result, with the seconds that are left; counts no hit.
@@ -81,8 +81,7 @@ package final class FailedURLs: Sendable {
             }
         }
         let source = remembered(refusingKey(ofSource: request.fullKey, history, at: now))
-        let isShrunk = source?.error.row == PipelineError.tooManyPixels.row && request.shrinksLarge
-        return (isShrunk ? nil : source, remembered(request.resultKey))
+        return (source.flatMap { $0.error.concerns(request) ? $0 : nil }, remembered(request.resultKey))
     }
 
     /// Forgets the failures of sources whose URL begins with `prefix`; returns how many those were.
@@ -233,5 +232,13 @@ package final class FailedURLs: Sendable {
     func forget(source: CacheKey, _ history: FetchContext.History?, at now: Int64) {
         failed.forget(refusingKey(ofSource: source, history, at: now))
         if history != nil { failed.forget(key(ofSource: source, history)) }
+    }
+}
+
+extension PipelineError {
+    /// Whether what is remembered of a source refuses this request for it.
+    fileprivate func concerns(_ request: ImageRequest) -> Bool {
+        if row == Self.tooManyPixels.row, request.shrinksLarge { return false }
+        return !isOfDecoding || request.plan != nil
     }
 }
