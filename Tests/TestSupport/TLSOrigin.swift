@@ -15,7 +15,8 @@ public final class TLSOrigin: Sendable {
     private let folder: TemporaryDirectory
 
     /// Makes a key and a certificate, and serves.
-    public init(file: String, _ bytes: [UInt8]) throws {
+    /// - Parameter hasHead: whether the bytes begin with the head of the answer.
+    public init(file: String, _ bytes: [UInt8], hasHead: Bool = false) throws {
         folder = try TemporaryDirectory()
         try folder.write(bytes, to: file)
         let (certificate, key) = try Self.makeCertificate(in: folder.path)
@@ -26,7 +27,10 @@ public final class TLSOrigin: Sendable {
         let reader = linux_open(output, O_RDWR | O_CLOEXEC, 0)
         defer { close(reader) }
         server = try Self.openssl(
-            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-WWW"],
+            [
+                "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key,
+                hasHead ? "-HTTP" : "-WWW",
+            ],
             output: output, in: folder.path)
         url = "https://127.0.0.1:\(try Self.port(reader))/\(file)"
     }

@@ -13,9 +13,8 @@ import URLs
 
 /// The libcurl handle of one hop; confined to the loader's thread.
 ///
-/// A handle is never reused for another hop: before 8.1.1 libcurl keeps a pointer to the previous response's
-/// last field, and writes into freed memory when a head begins with a folded line. libcurl calls back into
-/// the `Transfer` that `prepare` got.
+/// A handle is never reused for another hop: before 8.1.1 libcurl keeps a pointer to the previous response's last field, and
+/// writes into freed memory when a head begins with a folded line. libcurl calls back into the `Transfer` that `prepare` got.
 @safe
 final class CurlHandle {
     /// The number of bytes that libcurl reads at once, and the largest piece of a body that it delivers.
@@ -25,8 +24,7 @@ final class CurlHandle {
     private static let receiveBuffer = 64 << 10
     /// The number of seconds for which libcurl caches a name's addresses.
     ///
-    /// libcurl examines each cached name when a transfer ends, so a client that names many hosts makes every
-    /// transfer more expensive: five times with the default of 60 s and 12,000 hosts.
+    /// libcurl examines each of them when a transfer ends: 12,000 hosts of one client for 60 s make all transfers five times dearer.
     private static let addressLifetime = 5
 
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
@@ -93,10 +91,8 @@ final class CurlHandle {
         return set(CURLOPT_CUSTOMREQUEST, command.method)
     }
 
-    /// Permits HTTP/2 only over TLS, where ALPN negotiates it.
-    ///
-    /// libcurl may put a handle with HTTP/2 on a connection that waits for another answer, as soon as any
-    /// status line of the host has said `HTTP/2`, also in plain text.
+    /// Permits HTTP/2 only over TLS, where ALPN negotiates it: libcurl may put a handle with HTTP/2 on a connection that waits
+    /// for another answer, as soon as any status line of the host has said `HTTP/2`, also in plain text.
     private func setVersion(for url: SourceURL, _ configuration: FetchConfiguration) -> Bool {
         let mayBeSecond = configuration.http2 && url.scheme == "https"
         return set(

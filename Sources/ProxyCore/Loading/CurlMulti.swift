@@ -102,7 +102,7 @@ final class CurlMulti {
             return take(transfer.next(after: .refused, isAllowed: isAllowed), of: transfer)
         }
         if !transfer.isDecoding, let ending = transfer.hop.ending {
-            take(transfer.next(after: ending, isAllowed: isAllowed), of: transfer)
+            take(transfer.next(after: ending.how, isAllowed: isAllowed), of: transfer)
         }
     }
 
@@ -208,7 +208,7 @@ final class CurlMulti {
     private func hopHasEnded(_ handleID: UInt, _ ending: CurlHandle.Ending) {
         guard let id = running[handleID], let transfer = transfers[id] else { return }
         if ending == .complete, transfer.isDecoding {
-            transfer.hop.ending = ending
+            transfer.hop.ending = (ending, transfer.handle?.mayBeCut ?? true)
             return
         }
         let explained = transfer.handle?.explained(ending, ofHost: transfer.url.host) ?? ending

@@ -180,7 +180,8 @@ extension Transfer {
         // Neither has a body (RFC 9110 §15.3.5, §15.4.5).
         guard deliveredStatus != 304, deliveredStatus != 204 else { return }
         guard passesSmallChunks() else { throw hop.verdict.error }
-        guard OriginHead.isDelimited(hop.head.fields) || handle?.mayBeCut == false else {
+        guard OriginHead.isDelimited(hop.head.fields) || (hop.ending?.mayBeCut ?? handle?.mayBeCut) == false
+        else {
             throw .incomplete("a body that ends with its connection, while TLS does not")
         }
         try hop.content?.finish()

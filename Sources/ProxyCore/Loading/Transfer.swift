@@ -132,8 +132,8 @@ final class Transfer {
         var content: ContentDecoder?
         /// Whether libcurl keeps a piece of the body until more is decoded.
         var isPaused = false
-        /// How the response has ended, while the last of its body is being decoded.
-        var ending: CurlHandle.Ending?
+        /// How the response has ended, while the last of its body is being decoded; and whether its connection may have been cut.
+        var ending: (how: CurlHandle.Ending, mayBeCut: Bool)?
         /// Decodes the body if the rule says that it is base64.
         var decoder: Base64?
         /// When the request was sent.

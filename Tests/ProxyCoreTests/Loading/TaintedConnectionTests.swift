@@ -182,6 +182,22 @@ struct TaintedConnectionTests {
         await expectFailure(.incomplete) { try await loading.value }
     }
 
+    @Test("that ends in order while its body is being decoded completes it (RFC 9112 §9.8)")
+    func decodedLater() async throws {
+        let loader = try LoaderFixture().loader
+        let content = [UInt8](repeating: 0, count: 6 << 20)
+        let head = OriginAnswer.head(200, [("Connection", "close"), ("Content-Encoding", "gzip")])
+        let origin = try TLSOrigin(file: "a.png", head + Packed.gzip(content), hasHead: true)
+        let receiver = CollectingReceiver()
+
+        _ = try await loader.load(
+            OriginRequest(
+                url: SourceURL(parsing: origin.url), rule: Self.rule(trusting: origin.certificate)),
+            into: receiver)
+
+        #expect(receiver.bytes == content)
+    }
+
     private static func rule(trusting certificate: String) throws -> OriginRule {
         var configuration = OriginRuleConfiguration()
         configuration.match = ["*://*"]

@@ -38,7 +38,8 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         }
     }
 
-    /// What other modules ask of it. A key path through it crashes the compiler (Swift 6.3): write a closure.
+    /// What other modules ask of it.
+    // A key path through it crashes the compiler (Swift 6.3): write a closure.
     package var row: any FormatRow.Type { coder }
 
     /// The formats that every current browser displays; every worker can read and write them.
