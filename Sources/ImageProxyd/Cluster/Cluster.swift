@@ -111,7 +111,7 @@ final class Cluster: Sendable {
         async let shared = tier?.end(purge, tagged: sources)
         async let broadcast = peers?.broadcast(purge)
         let (outcome, reached) = await (shared, broadcast)
-        await spread(sources)
+        await spread(sources, of: purge)
         return Purged(counts: try result.get(), shared: outcome, peers: reached)
     }
 
@@ -135,17 +135,17 @@ final class Cluster: Sendable {
         return true
     }
 
-    /// Does a purge of another node here. What a tag hangs on only here may be elsewhere without it: its sources are purged
-    /// everywhere.
+    /// Does a purge of another node here. What a tag hangs on only here may be elsewhere without it: the nodes that read the
+    /// journal purge its sources.
     private func perform(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
         let counts = try await pipeline.purge(purge.target)
-        await spread(counts.sources)
+        await spread(counts.sources, of: purge)
     }
 
-    /// Purges sources at all nodes that read the journal.
-    private func spread(_ sources: Set<CacheKey>) async {
+    /// Writes a purge of each source of a purge by tag into the journal, for the nodes where the source lacks the tag.
+    private func spread(_ sources: Set<CacheKey>, of purge: SharedPurge) async {
         guard let tier else { return }
-        for source in sources where !tier.journal.hasLately(purged: source) {
+        for source in sources where !tier.journal.isPurged(source, since: purge) {
             let outcome = await tier.end(tier.begin(.source(source)))
             if let problem = outcome.problem { logger.warning("a source of a purged tag: \(problem)") }
         }

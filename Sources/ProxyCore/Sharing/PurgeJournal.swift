@@ -291,9 +291,8 @@ package final class PurgeJournal: Sendable {
         state.withLock { $0.times.isPurged(subject, tags: tags, madeAt: time) }
     }
 
-    /// Whether a source was purged in the last minutes.
-    package func hasLately(purged source: CacheKey) -> Bool {
-        let now = store.clock.now
-        return state.withLock { $0.times.hasLately(purged: source, at: now) }
+    /// Whether a source was purged by itself at the time of another purge or later.
+    package func isPurged(_ source: CacheKey, since purge: SharedPurge) -> Bool {
+        state.withLock { $0.times.isPurged(source, since: purge.milliseconds / 1_000) }
     }
 }

@@ -88,8 +88,8 @@ struct PurgeTimes: Sendable {
     /// A picture counts as from before a purge within this time: the store's clock shows whole seconds. Seconds.
     static let margin: Int64 = 2
 
-    /// Whether a source was purged in the last minutes.
-    func hasLately(purged source: CacheKey, at now: Int64) -> Bool {
-        times[source].map { now - $0 < 600 } ?? false
+    /// Whether a source was purged at a time, in seconds since 1970, or later.
+    func isPurged(_ source: CacheKey, since time: Int64) -> Bool {
+        times[source].map { $0 >= time } ?? false
     }
 }

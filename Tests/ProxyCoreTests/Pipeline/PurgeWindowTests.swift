@@ -7,6 +7,7 @@ import Testing
 
 @testable import Cache
 @testable import Freshness
+@testable import Origins
 @testable import Pipeline
 @testable import Primitives
 @testable import Request
@@ -67,6 +68,28 @@ struct PurgeWindowTests {
         #expect(tiers.disk.statistics.tally.entries == 0)
         _ = try await fixture.get("/a.jpg", plan)
         #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("No request joins what began before a purge, also where the source's key leaves out a parameter")
+    func droppedParameter() async throws {
+        var rule = OriginRuleConfiguration()
+        rule.match = ["http://*"]
+        rule.cacheKey = .init()
+        rule.cacheKey?.dropQuery = ["sig"]
+        let rules = try OriginRules([rule], secrets: .checking)
+        let gate = OriginGate()
+        fixture.origin.route("/b.jpg", OriginAnswer.body(Fixtures.photo).held(by: gate))
+        let request = try fixture.request("/b.jpg?sig=1", rules: rules)
+
+        async let first = fixture.pipeline.response(for: request)
+        await fixture.origin.waitForRequests("/b.jpg", count: 1)
+        _ = try await fixture.pipeline.purge(.source(request.sourceKey))
+        async let second = fixture.pipeline.response(for: request)
+        await fixture.origin.waitForRequests("/b.jpg", count: 2)
+        gate.open()
+
+        #expect(try await first.bytes == Fixtures.photo)
+        #expect(try await second.bytes == Fixtures.photo)
     }
 
     @Test("A result of an original that is about to be removed is answered, and not stored")

@@ -11,8 +11,9 @@ extension ImageJob {
     /// Names an image that is being made. Clients with different cache directives do not share the task.
     struct Key: Hashable, Sendable {
         let result: CacheKey
-        /// The source, with the parameters that only the origin gets: it may refuse a request because of them.
         let source: CacheKey
+        /// That of the whole URL, with the parameters that only the origin gets: it may refuse a request because of them.
+        let url: CacheKey
         let directives: RequestDirectives
         /// The most work that it may be: a client that may request more does not share a refusal.
         let workLimit: Int?
@@ -25,8 +26,9 @@ extension ImageJob {
 
     /// Names a fetch under way.
     struct FetchKey: Hashable, Sendable {
-        /// The source, with the parameters that only the origin gets.
         let source: CacheKey
+        /// That of the whole URL, with the parameters that only the origin gets.
+        let url: CacheKey
         /// Whether validators are sent, so that the origin may answer without a body.
         let isConditional: Bool
         let scope: StorageScope
@@ -40,14 +42,15 @@ extension ImageJob {
     /// - Parameter asksNodes: whether it is the task of a request that may ask other nodes.
     func key(asksNodes: Bool) -> Key {
         Key(
-            result: request.resultKey, source: request.fullKey, directives: directives,
-            workLimit: request.workLimit, history: context.history, privateID: privateID,
+            result: request.resultKey, source: request.sourceKey, url: request.fullKey,
+            directives: directives, workLimit: request.workLimit, history: context.history,
+            privateID: privateID,
             asksNodes: asksNodes)
     }
 
     func fetchKey(isConditional: Bool) -> FetchKey {
         FetchKey(
-            source: request.fullKey, isConditional: isConditional, scope: scope,
+            source: request.sourceKey, url: request.fullKey, isConditional: isConditional, scope: scope,
             history: context.history, privateID: privateID)
     }
 }
