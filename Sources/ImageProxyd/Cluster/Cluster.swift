@@ -22,13 +22,15 @@ final class Cluster: Sendable {
     let key: ClusterKey?
     /// This node's name, another one after each start.
     let node: String
-    /// For the store and for purges, and for homes.
-    private let loader: CurlLoader, homeLoader: CurlLoader?
-    /// Of answers to other nodes.
+    /// Sends requests to the bucket, and purges to other nodes.
+    private let loader: CurlLoader
+    /// Asks homes; nil where this node asks none.
+    private let homeLoader: CurlLoader?
+    /// Bounds the pictures that are being sent to other nodes.
     let answers: ByteBudget
     private let logger: Logger
     private let position: JournalPosition
-    /// Purges, where there is no journal.
+    /// The purges of all nodes where there is no bucket; where there is one, its journal has them.
     private let seen = SeenPurges()
     private let maintenance = Mutex<[Task<Void, Never>]>([])
 

@@ -21,8 +21,9 @@ extension ImagePipeline {
 
     /// Hot path: a fresh picture of the disk tier, answered from its file in the kernel's page cache.
     ///
-    /// A handful of system calls, no task, no index. Returns `.unknown` for one in some repeated hits, so that the slow path
-    /// promotes the entry to memory. Where memory is not for it, its file is kept open, and the answer has that entry.
+    /// A handful of system calls, no task, no index. Returns `.unknown` for a repeated hit, so that the slow path promotes the
+    /// entry to memory; where memory evicts, for one in 64. Where memory is not for it, its file is kept open, and the answer
+    /// has that entry.
     package func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,

@@ -33,7 +33,7 @@ package final class ImagePipeline: Sendable {
     let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
     /// Images being made, by result key and what their clients ask of the cache.
     let tasks = ImageJob.Tasks()
-    /// Tasks that go on without a client, if need be.
+    /// The number of tasks that `keepRunning` holds; beyond its bound, a task ends with its last client.
     private let background = Atomic(0)
     /// The last job for one client alone.
     let lastPrivateID = Atomic<UInt64>(0)

@@ -257,6 +257,8 @@ package final class PurgeJournal: Sendable {
         }
     }
 
+    /// Records a purge that the journal lists.
+    /// - Returns: whether it is another node's, and new here.
     private func take(_ purge: SharedPurge, storedAt: Int64) -> Bool {
         state.withLock { state in
             // A time far ahead would hide all that comes after it.
@@ -269,6 +271,7 @@ package final class PurgeJournal: Sendable {
         }
     }
 
+    /// Writes the purges that the store did not take before.
     private func writeAgain() async {
         let waiting = state.withLock { $0.unwritten }
         guard !waiting.isEmpty else { return }

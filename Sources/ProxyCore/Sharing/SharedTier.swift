@@ -166,7 +166,8 @@ package final class SharedTier: Sendable {
     }
 
     /// Gets an object and reads it, within `shared.timeout`.
-    /// - Parameter keys: what replaces an object that can't be used: uploaded as soon as it is made or fetched again.
+    /// - Parameter keys: those of what replaces the object where that can't be used; uploaded the next time it is made or
+    ///   fetched.
     private func get<Value: Sendable>(
         _ name: String, atMost limit: Int, replacedBy keys: [CacheKey],
         _ read: @Sendable (StoredObject) -> Value?

@@ -89,7 +89,7 @@ extension ImageJob {
             decideReuse: { [freshness] in freshness.verdict(on: $0, after: $1) })
     }
 
-    /// Runs at most once at a time for a key.
+    /// Asks the origin, stores what it sends, and reports to breaker, metrics and trace: the work of a task in `fetches`.
     private func load(
         into fetch: OriginalFetch, validating record: SourceRecord?
     ) async throws(PipelineError) -> Source {
@@ -268,7 +268,7 @@ extension ImageJob {
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
-    /// Whether the origin's answer can't be because of proxies that the client names, a refresh names none, nor because of
-    /// a parameter that the source's key leaves out.
+    /// Whether the origin would answer any client so: the request names no proxies, and no parameter that the source's key
+    /// leaves out.
     private var isAboutAllClients: Bool { context.history == nil && request.rule?.dropsParameters != true }
 }

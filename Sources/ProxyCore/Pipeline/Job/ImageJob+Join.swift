@@ -57,7 +57,7 @@ extension ImageJob {
         var job = self
         job.interest = progress.interest
         job.streamProgress = request.isUntouched ? progress : nil
-        // Issued again: what was purged while the job waited to be joined does not concern it.
+        // Issued again: a purge between the job's creation and the task's start does not concern it.
         if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         var response = try await job.image()
         if scope == .durable { await tiers.makeDurable(&response, for: request, token: job.token) }
@@ -116,8 +116,8 @@ extension ImageJob {
 
     /// The answer, once its tags are linked; without entry, and so without alias, where they can't be.
     ///
-    /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
-    /// made is stored, for it began after the purge. Without this the next purge would not find it.
+    /// After a task, too, although `join` has linked them before: (1) A links its tags, (2) a purge removes the links, (3) A's
+    /// task starts, so that its token is valid, and stores. Without this the next purge would not find what it stored.
     func withLinkedTags(_ response: ImageResponse) async -> ImageResponse {
         guard await !linkTags() else { return response }
         var response = response

@@ -33,7 +33,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageAnswer {
         let job = ImageJob(self, request, directives: directives, cookies: cookies, context: context)
         if let hit = job.lookUp() { return .whole(await job.withLinkedTags(hit)) }
-        // Held until this function ends: its release is how this client leaves.
+        // Held while its result is awaited: its release ends the subscription.
         let subscription = await job.join()
         if var image = await job.streamingImage(of: subscription, for: streaming) {
             image.isTagged = await job.linkTags()
@@ -61,7 +61,7 @@ struct ImageJob: Sendable {
     var token: PurgeToken
     /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
     var givenSource: Source?
-    /// The key under which its task can be joined, whatever request it turns into; nil until it is joined.
+    /// The key of its task, unchanged where `rasterized` or `made(by:)` replaces the request; nil until it is joined.
     var registered: Key?
     /// The clients that its renderings count for; nil for the client of `context` alone.
     var interest: RenderInterest?
