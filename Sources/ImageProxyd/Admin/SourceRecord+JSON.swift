@@ -6,7 +6,7 @@ import Pipeline
 import Primitives
 
 extension SourceRecord {
-    /// What an operator is told of it.
+    /// The record in answers to operators.
     func json(at now: WallTime) -> JSONValue {
         [
             "key": .string("\(key)"),

@@ -145,7 +145,7 @@ final class PrefetchClient: Sendable {
     }
 
     /// Sends a piece. When the connection breaks, the daemon may have received it, and must not receive it twice (RFC 9110
-    /// §9.2.2): the number of the order's sources tells.
+    /// §9.2.2): the number of the order's sources shows which.
     private func post(
         _ content: [UInt8], adding count: Int, to token: String?
     ) throws(Failure) -> AdminConnection.Answer {

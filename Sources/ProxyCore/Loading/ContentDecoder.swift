@@ -32,7 +32,7 @@ final class ContentDecoder {
         }
     }
 
-    /// Whether enough encoded bytes wait for now.
+    /// Whether no more encoded bytes should be added before some are decoded.
     var isFull: Bool { layers[0].waitingBytes >= Self.enoughWaiting }
 
     /// Adds a further piece of the body.

@@ -102,7 +102,7 @@ package final class Inflater {
             && (Int(header.0) << 8 | Int(header.1)) % 31 == 0
     }
 
-    /// Starts zlib once the first bytes tell the wrapping; false as long as they are missing.
+    /// Starts zlib once the first bytes show the wrapping; false as long as they are missing.
     private func start() throws(LoadError) -> Bool {
         switch coding {
         case .gzip:
