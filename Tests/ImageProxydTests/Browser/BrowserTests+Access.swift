@@ -125,25 +125,10 @@ extension BrowserTests {
         try await browser.visit(daemon.address, on: .phone) {
             try await browser.add("flip")
             try await browser.waitForPipeline("resize:800x,flip:h")
-            try await browser.elementAtRest("[data-operation=flip] .grip")
-            let place = try await browser.run(
-                """
-                const grip = document.querySelector("[data-operation=flip] .grip");
-                grip.scrollIntoView({ block: "end" });
-                const { x, y, width, height } = grip.getBoundingClientRect();
-                return [x + width / 2, y + height / 2];
-                """
-            ).values.map { Int($0.decimal ?? 0) }
-
-            for (kind, offset) in [
-                ("touchStart", 0), ("touchMove", -60), ("touchMove", -180), ("touchMove", -240),
-            ] {
-                let point: JSONValue = ["x": .integer(place[0]), "y": .integer(place[1] + offset)]
-                try await browser.devTools(
-                    "Input.dispatchTouchEvent", ["type": .string(kind), "touchPoints": .array([point])])
-            }
-            try await browser.devTools(
-                "Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": .array([])])
+            let grip = "[data-operation=flip] .grip"
+            try await browser.run(
+                "document.querySelector(arguments[0]).scrollIntoView({ block: 'end' })", .string(grip))
+            try await browser.drag(grip, by: [(0, -60), (0, -120), (0, -60)], with: "touch")
 
             try await browser.waitForPipeline("flip:h,resize:800x")
             #expect(try await browser.operations() == .strings(["flip", "resize"]))

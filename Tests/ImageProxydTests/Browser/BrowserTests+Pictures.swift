@@ -181,10 +181,12 @@ extension BrowserTests {
             #expect(try await browser.text("#cache-status") == "not stored")
             try await browser.wait(
                 until: "document.querySelector('#source-facts dd')?.textContent === '500 × 333'")
+            #expect(try await browser.text("#copy-code").hasPrefix("A file has no URL."))
+            #expect(try await browser.run("return document.querySelector('#copy').disabled") == .bool(true))
             try await browser.click("#copy-curl")
             try await browser.wait(
                 until:
-                    "document.querySelector('#copy-code').textContent.includes(\"--data-binary '@my photo.jpg'\")"
+                    "document.querySelector('#copy-code').textContent.includes(\"--data-binary '@my photo.jpg' -o 'my photo-result.avif'\")"
             )
             try await browser.click("#drop-file")
             try await browser.waitForResult("800 × 533")

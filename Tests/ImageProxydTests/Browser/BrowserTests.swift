@@ -165,6 +165,22 @@ struct BrowserTests {
         }
     }
 
+    @Test("What a search finds is within the window", arguments: [320, 360, 600, 840, 1_280])
+    func search(width: Int) async throws {
+        let screen = Screen(width: width)
+        try await browser.visit(daemon.address, "/docs/", on: screen, when: "document.querySelector('h1')") {
+            try await browser.type("cache", into: "#query")
+            try await browser.wait(until: "document.querySelector('#results a')")
+            let edges = try await browser.run(
+                """
+                const { left, right } = document.querySelector("#results").getBoundingClientRect();
+                return [left >= 0, right <= document.documentElement.clientWidth];
+                """)
+            #expect(edges == .array([.bool(true), .bool(true)]), "\(edges.compact)")
+            try await expectNoHorizontalScroll()
+        }
+    }
+
     @Test("On a phone a table of several columns is as wide as the page, and each cell says what it is")
     func tables() async throws {
         let ready = "document.querySelector('table.labelled')"

@@ -206,9 +206,10 @@ final class WebDriver: Sendable {
         try await perform(["type": "key", "id": "keyboard", "actions": .array(held + pressed + released)])
     }
 
-    /// Drags by offsets from the middle of an element, in CSS pixels.
+    /// Drags by offsets from the middle of an element, in CSS pixels, with a mouse or a finger (`touch`).
     func drag(
-        _ selector: String, from start: (x: Int, y: Int) = (0, 0), by steps: [(x: Int, y: Int)]
+        _ selector: String, from start: (x: Int, y: Int) = (0, 0), by steps: [(x: Int, y: Int)],
+        with pointer: String = "mouse"
     ) async throws {
         let origin = try await elementAtRest(selector).json
         let first: JSONValue = [
@@ -224,7 +225,7 @@ final class WebDriver: Sendable {
         let actions: [JSONValue] =
             [first, ["type": "pointerDown", "button": 0]] + moves + [["type": "pointerUp", "button": 0]]
         try await perform([
-            "type": "pointer", "id": "mouse", "parameters": ["pointerType": "mouse"],
+            "type": "pointer", "id": .string(pointer), "parameters": ["pointerType": .string(pointer)],
             "actions": .array(actions),
         ])
     }

@@ -42,6 +42,11 @@ export function variants(state, result, source) {
     : { ...state, operations: [...state.operations, newOperation("resize", { size: `${width}x` })], output: { ...state.output, dpr: "" } } }));
 }
 
+/** What an escaped path says; as it is where its escapes are not UTF-8. */
+function readable(path) {
+  try { return decodeURI(path); } catch { return path; }
+}
+
 /** The extension of a media type. */
 const extension = (type) => ({ "image/jpeg": "jpg", "image/svg+xml": "svg" }[type] ?? type.replace("image/", ""));
 
@@ -115,31 +120,39 @@ export class CopyPanel {
   async #curl() {
     const { state } = this.#store;
     const { result } = this.#preview;
-    const name = (state.file?.name ?? decodeURI(state.source.split(/[?#]/)[0])).split("/").at(-1).replace(/\.[^.]*$/, "") || "picture";
+    const from = state.file?.name ?? readable(state.source.split(/[?#]/)[0]).split("/").at(-1);
+    // The file that is sent is never the one that is written.
+    const name = (from.replace(/\.[^.]*$/, "") || "picture") + (state.file ? "-result" : "");
     const accepts = !state.output.format || state.output.format.startsWith("auto") ? " -H 'Accept: image/avif,image/webp'" : "";
     const body = state.file ? ` --data-binary ${quoted(`@${state.file.name}`)}` : "";
     return `curl -fsS${accepts}${body} -o ${quoted(`${name}.${extension(result.type)}`)} \\\n  ${quoted(await this.#url(state))}`;
   }
 
-  async #text() {
+  /** Why there is nothing to copy; null where there is. */
+  get #reason() {
     const { state } = this.#store;
     if (!state.source && !state.file) return "";
     if (state.file && this.#kind !== "copy-curl") return "A file has no URL. Send it with curl, or put it where the daemon can fetch it.";
-    if (this.#kind === "copy-url") return this.#url(state);
+    if (this.#kind === "copy-url") return null;
     if (!this.#preview.result || !this.#preview.sourceFacts) return "";
+    if (this.#kind !== "copy-curl" && !this.#preview.result.width) return "The size of the result is not known: this browser does not show its format.";
+    return null;
+  }
+
+  #text() {
+    if (this.#kind === "copy-url") return this.#url(this.#store.state);
     if (this.#kind === "copy-curl") return this.#curl();
-    if (!this.#preview.result.width) return "The size of the result is not known: this browser does not show its format.";
-    if (this.#kind === "copy-img") return this.#image();
-    return this.#picture();
+    return this.#kind === "copy-img" ? this.#image() : this.#picture();
   }
 
   async #show() {
     const turn = ++this.#turn;
+    const reason = this.#reason;
     // Lost: why; the result's own request fails in the same way, and says so.
-    const text = await this.#text().catch(() => "");
+    const text = reason ?? await this.#text().catch(() => "");
     if (turn !== this.#turn) return;
     this.#code.textContent = text;
-    $("#copy").disabled = text === "";
+    $("#copy").disabled = reason !== null || text === "";
   }
 
   async #copy() {
