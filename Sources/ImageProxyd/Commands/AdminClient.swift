@@ -10,31 +10,14 @@ struct AdminClient: Sendable {
     let addresses: [HTTPServer.Address]
     let token: [UInt8]?
 
-    /// Sends a request to the first address that answers, and reads the head of the answer, which must be 200.
-    func open(
-        _ target: String, method: String = "GET"
-    ) throws(AdminConnection.Failure) -> AdminConnection {
-        try atFirst { address throws(AdminConnection.Failure) in
-            try AdminConnection.open(method, target, at: address, token: token)
-        }
-    }
-
-    /// The same whatever the answer's status is.
+    /// Sends a request to the first address that answers, and reads the head of the answer, whatever its status is.
     func connect(
-        _ method: String = "GET", _ target: String, _ content: [UInt8] = []
-    ) throws(AdminConnection.Failure) -> AdminConnection {
-        try atFirst { address throws(AdminConnection.Failure) in
-            try AdminConnection.request(method, target, content, at: address, token: token)
-        }
-    }
-
-    private func atFirst(
-        _ connect: (HTTPServer.Address) throws(AdminConnection.Failure) -> AdminConnection
+        _ method: String, _ target: String, _ content: [UInt8] = []
     ) throws(AdminConnection.Failure) -> AdminConnection {
         var failure = AdminConnection.Failure.unexpectedAnswer
         for address in addresses {
             do throws(AdminConnection.Failure) {
-                return try connect(address)
+                return try AdminConnection.request(method, target, content, at: address, token: token)
             } catch {
                 if case .unreachable = error, case .unreachable = failure { continue }
                 failure = error
@@ -44,14 +27,23 @@ struct AdminClient: Sendable {
         throw failure
     }
 
-    /// The JSON that is answered to a request; on a failure says why, and ends the command with 1.
+    /// The same for an answer with status 200, which is read line by line.
+    func stream(_ target: String) throws(AdminConnection.Failure) -> AdminConnection {
+        let connection = try connect("GET", target)
+        guard connection.status == 200 else {
+            let status = connection.status
+            throw .refused(status, try connection.answer().problem)
+        }
+        return connection
+    }
+
+    /// The JSON that is answered to a request with 200; on a failure says why, and ends the command with 1.
     func json(_ target: String, method: String = "GET") throws -> JSONValue {
         do throws(AdminConnection.Failure) {
-            var connection = try open(target, method: method)
-            var parser = JSONParser(try connection.body())
-            // Lost: what is wrong with it; the daemon writes JSON.
-            guard let json = try? parser.parse() else { throw .unexpectedAnswer }
-            return json
+            let answer = try connect(method, target).answer()
+            guard answer.status == 200 else { throw .refused(answer.status, answer.problem) }
+            guard answer.content != .null else { throw .unexpectedAnswer }
+            return answer.content
         } catch {
             HostProcess.reportError("\(error)")
             throw ExitCode.failure

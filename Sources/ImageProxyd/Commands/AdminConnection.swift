@@ -62,21 +62,10 @@ struct AdminConnection: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Connects, requests a target, and reads the head of the answer, which must be 200.
-    /// - Parameter token: the admin token; nil sends none.
-    static func open(
-        _ method: String, _ target: String, at address: HTTPServer.Address, token: [UInt8]?
-    ) throws(Failure) -> AdminConnection {
-        var connection = try request(method, target, at: address, token: token)
-        guard connection.status == 200 else { throw .refused(connection.status, try connection.problem()) }
-        return connection
-    }
-
     /// Connects, sends a request, and reads the head of the answer, whatever its status is.
     /// - Parameter token: the admin token; nil sends none.
     static func request(
-        _ method: String, _ target: String, _ content: [UInt8] = [], at address: HTTPServer.Address,
-        token: [UInt8]?
+        _ method: String, _ target: String, _ content: [UInt8], at address: HTTPServer.Address, token: [UInt8]?
     ) throws(Failure) -> AdminConnection {
         var connection = try AdminConnection(to: address)
         let host = if case .tcp = address { "\(address)" } else { "localhost" }
@@ -93,23 +82,29 @@ struct AdminConnection: ~Copyable {
         return connection
     }
 
-    /// What the problem document that follows says; nil where there is none.
-    private mutating func problem() throws(Failure) -> String? {
-        var parser = JSONParser(try body())
-        // Lost: what is wrong with it; it is no problem document then.
-        guard let json = try? parser.parse(), case .string(let title)? = json["title"] else { return nil }
-        guard case .string(let detail)? = json["detail"] else { return title }
-        guard case .string(let parameter)? = json["parameter"] else { return "\(title): \(detail)" }
-        return "\(title): \(parameter): \(detail)"
+    /// A whole answer.
+    struct Answer {
+        let status: Int
+        /// The content; null where it is no JSON.
+        let content: JSONValue
+
+        /// What a problem document says; nil where the content is none.
+        var problem: String? {
+            guard case .string(let title)? = content["title"] else { return nil }
+            guard case .string(let detail)? = content["detail"] else { return title }
+            guard case .string(let parameter)? = content["parameter"] else { return "\(title): \(detail)" }
+            return "\(title): \(parameter): \(detail)"
+        }
     }
 
-    /// The rest of the answer.
-    mutating func body() throws(Failure) -> [UInt8] {
+    /// Reads the rest of the answer.
+    consuming func answer() throws(Failure) -> Answer {
         while try receive() {
             guard unread.count <= Self.maxBodyBytes else { throw .unexpectedAnswer }
         }
-        defer { unread = [] }
-        return unread
+        var parser = JSONParser(unread, notesPositions: false)
+        // Lost: what is wrong with it; the daemon writes JSON.
+        return Answer(status: status, content: (try? parser.parse()) ?? .null)
     }
 
     private func send(_ bytes: [UInt8]) throws(Failure) {

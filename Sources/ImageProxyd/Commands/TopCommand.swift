@@ -57,7 +57,7 @@ struct TopCommand: ParsableCommand {
     private func follow(
         _ client: AdminClient, _ window: inout StatsWindow
     ) throws(AdminConnection.Failure) -> Bool {
-        var connection = try client.open("/stats/events")
+        var connection = try client.stream("/stats/events")
         var shown = Int.min / 2
         while let data = try connection.event(named: "stats") {
             var parser = JSONParser(Array(data.utf8))

@@ -128,7 +128,7 @@ final class PrefetchClient: Sendable {
                 defer { state.isWaiting = true }
                 return !state.isWaiting
             }
-            if token == nil, isFirst { HostProcess.reportError("waiting: \(answer.problem)") }
+            if token == nil, isFirst { HostProcess.reportError("waiting: \(answer.problem ?? "status \(answer.status)")") }
             if let token {
                 // An empty piece keeps the order open.
                 let alive = JSONValue.object([
@@ -163,7 +163,7 @@ final class PrefetchClient: Sendable {
         case 404 where token == nil:
             .refused("the daemon there can't prefetch: it is no admin listener, or an older version")
         case 404, 409: .unreachable("the daemon has ended the order, or was started again")
-        default: .refused(answer.problem)
+        default: .refused(answer.problem ?? "status \(answer.status)")
         }
     }
 
