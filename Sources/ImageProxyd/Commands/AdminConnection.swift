@@ -65,7 +65,8 @@ struct AdminConnection: ~Copyable {
     /// Connects, sends a request, and reads the head of the answer, whatever its status is.
     /// - Parameter token: the admin token; nil sends none.
     static func request(
-        _ method: String, _ target: String, _ content: [UInt8], at address: HTTPServer.Address, token: [UInt8]?
+        _ method: String, _ target: String, _ content: [UInt8], at address: HTTPServer.Address,
+        token: [UInt8]?
     ) throws(Failure) -> AdminConnection {
         var connection = try AdminConnection(to: address)
         let host = if case .tcp = address { "\(address)" } else { "localhost" }
