@@ -128,7 +128,7 @@ final class PrefetchClient: Sendable {
                 defer { state.isWaiting = true }
                 return !state.isWaiting
             }
-            if token == nil, isFirst { HostProcess.reportError("waiting: \(answer.problem ?? "status \(answer.status)")") }
+            if token == nil, isFirst { HostProcess.reportError("waiting: \(answer.problem ?? "status 503")") }
             if let token {
                 // An empty piece keeps the order open.
                 let alive = JSONValue.object([

@@ -64,11 +64,15 @@ package struct Translation: Sendable, Hashable {
         }
     }
 
-    /// The target with the same meaning: `/img?` or `/info?` and the parameters, encoded.
+    /// The target with the same meaning: `/img?` or `/info?` and the parameters, encoded. The latter has no transform: facts
+    /// about a result are answered to the other proxy's URL alone.
     package var target: String {
-        let query = parameters.map { "\($0.name)=\(Self.encoded($0.value))" }
+        let used = answer == .facts ? parameters.filter { Self.ofFacts.contains($0.name) } : parameters
+        let query = used.map { "\($0.name)=\(Self.encoded($0.value))" }
         return (answer == .facts ? "/info?" : "/img?") + query.joined(separator: "&")
     }
+
+    private static let ofFacts = ["url", "url64", "expires", "tag"]
 
     /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
     private static func encoded(_ text: String) -> String {
