@@ -60,7 +60,9 @@ struct ExplanationText {
 
     private func text(of stored: ImageExplanation.Stored) -> String {
         let description = stored.description
-        let size = description.width > 0 ? ", \(description.width) × \(description.height)" : ""
+        // Of an intermediate the size of its original is stored, which says what it serves.
+        let of = description.kind == .intermediate ? " of an original of" : ","
+        let size = description.width > 0 ? "\(of) \(description.width) × \(description.height)" : ""
         let age = max(0, now.seconds - description.storedAt)
         let outdated = stored.isCurrent ? "" : ", of other content than the source's now"
         return "\(stored.tier.rawValue): \(description.kind), \(description.format.rawValue)\(size), "
