@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Answering
-internal import CLinux
 import Cache
 internal import Dispatch
 internal import Glibc
@@ -87,7 +86,7 @@ struct Daemon {
         let output = try Self.openLog(configuration.log)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         Self.logIgnoredVariables(logger)
-        let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
+        let loops = configuration.http.loopCount
         let descriptors = HostProcess.prepareToServe()
         guard descriptors >= Self.fewestDescriptors else {
             throw StartError(
@@ -95,8 +94,7 @@ struct Daemon {
                     + "at least \(Self.fewestDescriptors) are needed")
         }
         let budget = DescriptorBudget(
-            all: descriptors, loops: loops,
-            workers: configuration.transform.workers > 0 ? configuration.transform.workers : Self.coreCount)
+            all: descriptors, loops: loops, workers: configuration.transform.workerCount)
         let maxConnections = Self.connections(configuration, logger, budget)
         let allLoops = loops + Self.operatorLoops
         let metrics = Metrics(loops: allLoops, version: Version.current)
@@ -108,8 +106,9 @@ struct Daemon {
         let memory = MemoryCache(configuration: configuration.cache.memory)
         let adminSockets = AdminSockets()
         self.adminSockets = adminSockets
+        let cacheDirectory = CacheDirectory.path(configured: configuration.cache.disk.directory)
         disk = try Self.openDisk(
-            configuration.cache.disk,
+            cacheDirectory, configuration.cache.disk,
             MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes), adminSockets,
             logger)
         loader = try CurlLoader(
@@ -123,7 +122,6 @@ struct Daemon {
         let failures = FailedURLs(
             configuration: configuration.failedURLs,
             share: MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes))
-        let cacheDirectory = CacheDirectory.path(configured: configuration.cache.disk.directory)
         let cluster = try Cluster(
             configuration, files, cacheDirectory: cacheDirectory, metrics: metrics, logger: logger)
         let tiers = ImageTiers(
@@ -143,16 +141,14 @@ struct Daemon {
                 .flatMap { [logger] in SpanExporter($0, logger: logger) },
             prefetch: PrefetchService(
                 configuration: configuration.prefetch,
-                path: cacheDirectory + "/prefetch.json",
-                workers: configuration.transform.workers > 0
-                    ? configuration.transform.workers : Self.coreCount,
+                path: cacheDirectory + "/prefetch.json", workers: configuration.transform.workerCount,
                 metrics: metrics, logger: logger),
             cluster: cluster)
         let accounting = Accounting(metrics: metrics, log: accessLog, recentWork: components.recentWork)
         let currentRoutes = CurrentRoutes(try components.routes(configuration, files), accounting)
         self.currentRoutes = currentRoutes
         components.prefetch.begin { currentRoutes.value.admin.prefetch.maker }
-        var http = configuration.http.serverConfiguration(cores: loops)
+        var http = configuration.http.serverConfiguration
         http.maxConnections = maxConnections
         http.reservedConnections = budget.vital
         http.connectionsChanged = { share.connectionsChanged(by: $0) }
@@ -160,8 +156,7 @@ struct Daemon {
         server = try HTTPServer(
             configuration: http, handler: currentRoutes)
         adminEndpoints = try AdminEndpoint.endpoints(
-            configuration.admin.listen,
-            cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
+            configuration.admin.listen, cacheDirectory: cacheDirectory)
         var adminHTTP = Self.operatorConfiguration(firstLoop: loops)
         adminHTTP.limits.contentBytes = http.limits.contentBytes
         admin = try HTTPServer(
@@ -210,11 +205,7 @@ struct Daemon {
     private static func renderer(
         _ configuration: TransformConfiguration, _ workers: WorkerPool
     ) -> any ImageRendering {
-        guard configuration.isolation == .none else { return workers }
-        let width = configuration.workers > 0 ? configuration.workers : coreCount
-        return InProcessRenderer(
-            width: width,
-            depth: configuration.queue > 0 ? configuration.queue : WorkerPool.defaultDepth(workers: width))
+        configuration.isolation == .none ? InProcessRenderer(configuration: configuration) : workers
     }
 
     /// The maximum number of connections of operators and their scrapers.
@@ -227,10 +218,9 @@ struct Daemon {
 
     /// Opens the disk tier; logs a message if another daemon must release it first.
     private static func openDisk(
-        _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ admin: AdminSockets,
-        _ logger: Logger
+        _ directory: String, _ configuration: DiskCacheConfiguration, _ records: MemoryShare,
+        _ admin: AdminSockets, _ logger: Logger
     ) throws -> DiskCache {
-        let directory = CacheDirectory.path(configured: configuration.directory)
         let report: @Sendable (DiskEvent) -> Void = { event in
             logger.log(level: event.isAlarm ? .warning : .notice, "\(event)")
             guard case .folderReplaced = event else { return }
@@ -284,8 +274,6 @@ struct Daemon {
         logger.warning("http.maxConnections is \(wanted), but there are descriptors for \(possible) only")
         return possible
     }
-
-    private static var coreCount: Int { Int(linux_usable_processors()) }
 
     private func serve(_ source: SettingsSource, once workersStart: Task<Void, any Error>) async throws {
         // Before the daemon reports that it is ready.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 import HTTPServer
 import Primitives
 import URLs
@@ -117,10 +118,13 @@ struct HTTPConfiguration: SettingGroup {
         }
     }
 
-    /// The server's settings; `cores` replaces 0 loops.
-    func serverConfiguration(cores: Int) -> HTTPServer.Configuration {
+    /// The number of event loops.
+    var loopCount: Int { loops > 0 ? loops : Int(linux_usable_processors()) }
+
+    /// The server's settings.
+    var serverConfiguration: HTTPServer.Configuration {
         var server = server
-        server.loops = loops == 0 ? cores : loops
+        server.loops = loopCount
         let proxies = trustedProxies.compactMap { Network($0) }
         server.isTrustedProxy = { peer in
             switch peer {

@@ -35,6 +35,12 @@ package final class InProcessRenderer: ImageRendering {
         self.depth = max(0, depth)
     }
 
+    /// Creates a renderer with as many threads as there would be workers.
+    package convenience init(configuration: TransformConfiguration) {
+        let width = configuration.workerCount
+        self.init(width: width, depth: configuration.depth(workers: width))
+    }
+
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 package import Primitives
 
 /// How renderings are run. Configuration: `transform`.
@@ -39,6 +40,12 @@ package struct TransformConfiguration: SettingGroup {
 
     /// Creates the defaults.
     package init() {}
+
+    /// The number of workers.
+    package var workerCount: Int { workers > 0 ? workers : Int(linux_usable_processors()) }
+
+    /// The maximum of waiting jobs for a number of workers. Each holds at most 64 KiB of a source in memory, the rest is in files.
+    func depth(workers: Int) -> Int { queue > 0 ? queue : max(1_024, 32 * workers) }
 
     package static let settings = SettingTable<Self>("How renderings are run.", reload: .takesWithWorkers) {
         Setting(

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
-
 extension WorkerPool {
     /// The state of the pool, and the number of replaced workers.
     package struct Statistics: Sendable, Equatable {
@@ -45,7 +43,4 @@ extension WorkerPool {
         /// It did not start.
         case start
     }
-
-    /// The number of processors that the process may run on, at least 1.
-    static var coreCount: Int { Int(linux_usable_processors()) }
 }

@@ -28,10 +28,10 @@ package final class WorkerPool: ImageRendering {
         self.clock = clock
         settings = Mutex(configuration)
         self.executable = executable
-        let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
+        let workers = configuration.workerCount
         state = Mutex(
             PoolState(
-                workers: workers, depth: Self.depth(configuration, workers: workers),
+                workers: workers, depth: configuration.depth(workers: workers),
                 memory: Self.budget(configuration, workers: workers)))
     }
 
@@ -44,19 +44,8 @@ package final class WorkerPool: ImageRendering {
     /// with which the workers run.
     package func adopt(_ configuration: TransformConfiguration) {
         settings.withLock { $0 = configuration }
-        state.withLock { $0.resize(depth: Self.depth(configuration, workers: $0.slots.count)) }
+        state.withLock { $0.resize(depth: configuration.depth(workers: $0.slots.count)) }
     }
-
-    private static func depth(_ configuration: TransformConfiguration, workers: Int) -> Int {
-        configuration.queue > 0 ? configuration.queue : defaultDepth(workers: workers)
-    }
-
-    /// The default maximum of waiting jobs: each holds at most 64 KiB of a source in memory, the rest is in
-    /// files.
-    package static func defaultDepth(workers: Int) -> Int { max(leastDepth, workers * waitingPerWorker) }
-
-    private static let leastDepth = 1_024
-    private static let waitingPerWorker = 32
 
     private static func budget(_ configuration: TransformConfiguration, workers: Int) -> Int {
         let budget = configuration.memoryBudget.bytes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import HTTPServer
 import Testing
 
@@ -346,13 +347,13 @@ struct ConfigurationLoaderTests {
     func serverSettings() throws {
         var http = try load(#"{"http": {"maxHeaderBytes": "3KiB", "idleTimeout": "9s"}}"#).http
 
-        let server = http.serverConfiguration(cores: 6)
+        let server = http.serverConfiguration
 
-        #expect(server.loops == 6)
+        #expect(server.loops == ProcessInfo.processInfo.activeProcessorCount)
         #expect(server.limits.headBytes == 3_072)
         #expect(server.idleTimeout == .seconds(9))
         http.loops = 2
-        #expect(http.serverConfiguration(cores: 6).loops == 2)
+        #expect(http.serverConfiguration.loops == 2)
     }
 
     @Test(
