@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 import TestSupport
 import Testing
@@ -18,10 +19,12 @@ struct DiskIndexDamageTests {
         folder = try TemporaryDirectory()
     }
 
-    private func open(_ name: String = "cache") async throws -> DiskCache {
+    private func open(
+        _ name: String = "cache", at now: Int64 = 1_000_000
+    ) async throws -> DiskCache {
         let events = events
         let disk = try DiskCache(
-            directory: folder.path + "/" + name, clock: { 1_000_000 }, pause: { _ in },
+            directory: folder.path + "/" + name, clock: { now }, pause: { _ in },
             report: { event in events.update { $0.append(event) } })
         // The sweep that detects the damage fails; the next one finds another index.
         for _ in 0..<10 where !(await disk.isLoaded()) {}
@@ -56,6 +59,37 @@ struct DiskIndexDamageTests {
             #expect(try hit?.body.readAll() == body)
         }
         #expect(try await disk.removeAll(ofSource: key("source")) == 10)
+        await disk.close()
+    }
+
+    @Test(
+        "A key in which a bit has flipped, in a row or in its copy in the database's own index, neither stops a purge nor outlives it",
+        .timeLimit(.minutes(2)), arguments: [0, 1], [false, true])
+    func flippedKey(copy: Int, isBySweep: Bool) async throws {
+        var disk = try await open()
+        for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
+        await disk.close()
+        // SQLite stores integers of 8 bytes as they are, most significant first: once in the row, once in `entryByKey`.
+        var file = try folder.read("cache/index.sqlite")
+        let number = withUnsafeBytes(of: key("3").low.bigEndian, Array.init)
+        let places = file.indices.dropLast(7).filter { file[$0..<$0 + 8].elementsEqual(number) }
+        #expect(places.count == 2)
+        file[places[copy] + 7] ^= 1
+        try folder.write(file, to: "cache/index.sqlite")
+
+        // For the sweep all entries are too old.
+        disk = try await open(at: isBySweep ? 9_000_000 : 1_000_000)
+        if isBySweep {
+            try await disk.sweep()
+        } else {
+            await #expect(throws: DiskCacheError.self) { try await disk.removeAll(ofSource: key("source")) }
+        }
+        // The next one is of another index, made from the files.
+        try await disk.sweep()
+        _ = try await disk.removeAll(ofSource: key("source"))
+        #expect(events.value.contains(.indexReplaced))
+        #expect(folder.entryFiles == [])
+        #expect(disk.statistics.tally.entries == 0)
         await disk.close()
     }
 

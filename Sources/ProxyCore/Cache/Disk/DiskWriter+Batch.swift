@@ -88,13 +88,13 @@ extension DiskWriter {
     /// Unlinks before the index is written: a purge that was answered has removed the file and committed the
     /// change.
     func remove(
-        _ id: EntryID, because reason: EvictionReason, _ batch: inout WriteBatch
+        _ id: EntryID, row: Int64? = nil, because reason: EvictionReason, _ batch: inout WriteBatch
     ) throws(DiskCacheError) -> Bool {
         guard !storage.isOff else { return false }
         let existed = try storage.folder.unlink(id)
         storage.entries.remove(id)
         if reason == .purged { batch.isPurge = true }
-        batch.changes.append { try $0.delete(id) }
+        batch.changes.append { try $0.delete(id, row: row) }
         if existed || reason == .missing { storage.counters.withLock { $0.evicted(1, because: reason) } }
         return existed
     }

@@ -20,7 +20,9 @@ extension DiskWriter {
         var count = try remove(EntryID(kind: .original, key: key), because: .purged, &batch) ? 1 : 0
         while true {
             let entries = try storage.index.entries(ofSource: key, limit: batchSize)
-            for entry in entries where try remove(entry.id, because: .purged, &batch) { count += 1 }
+            for entry in entries where try remove(entry.id, row: entry.row, because: .purged, &batch) {
+                count += 1
+            }
             batch.changes.append { try $0.deleteRecord(key) }
             batch.isPurge = true
             try writeIndex(&batch)

@@ -153,7 +153,7 @@ extension DiskWriter {
         }
         // A file that is kept open still takes its space on the disk.
         storage.observers.withLock(\.swept)(victims.map(\.id))
-        try apply(victims.map { entry in { try $0.delete(entry.id) } }, makesSpace: true)
+        try apply(victims.map { entry in { try $0.delete(entry.id, row: entry.row) } }, makesSpace: true)
         if let givenUp {
             storage.report { $0.failed(with: givenUp, at: $1) }
             try storage.index.abandonFiles()

@@ -43,11 +43,18 @@ struct IndexTransaction {
     }
 
     /// An entry was removed; false if it had no row.
+    /// - Parameter row: the row in which the entry was read, if it was. By its number it is deleted, or SQLite reports that it
+    ///   and the database's own indexes differ: by a key in which a bit has flipped nothing would be found, again and again.
     @discardableResult
-    mutating func delete(_ id: EntryID) throws -> Bool {
-        let earlier = try db.integer(
-            "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
-            [.low(id.key), .high(id.key), .kind(id)])
+    mutating func delete(_ id: EntryID, row: Int64? = nil) throws -> Bool {
+        let earlier =
+            if let row {
+                try db.integer("DELETE FROM entry WHERE id = ? RETURNING bytes", [.integer(row)])
+            } else {
+                try db.integer(
+                    "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
+                    [.low(id.key), .high(id.key), .kind(id)])
+            }
         if let earlier { tally.add(entries: -1, bytes: -index.allocated(earlier), of: id.kind) }
         return earlier != nil
     }
