@@ -793,13 +793,19 @@ static inline double shim_largest_sample(VipsImage *in) {
 }
 
 // Without a palette, Paeth for every row costs less than trying all filters per row, and photos become as small.
+// EXIF is left out: libvips 8.14.1 would write it twice.
 static inline int shim_save_png(
     VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int palette_bits, int strip) {
-    if (palette_bits > 0)
-        return vips_pngsave_buffer(in, bytes, length, "compression", 9, "interlace", interlaced,
-            "palette", TRUE, "bitdepth", palette_bits, "strip", strip, NULL);
-    return vips_pngsave_buffer(in, bytes, length, "compression", compression, "interlace", interlaced,
-        "filter", VIPS_FOREIGN_PNG_FILTER_PAETH, "strip", strip, NULL);
+    VipsImage *image;
+    if (vips_copy(in, &image, NULL)) return -1;
+    vips_image_remove(image, VIPS_META_EXIF_NAME);
+    int result = palette_bits > 0
+        ? vips_pngsave_buffer(image, bytes, length, "compression", 9, "interlace", interlaced,
+            "palette", TRUE, "bitdepth", palette_bits, "strip", strip, NULL)
+        : vips_pngsave_buffer(image, bytes, length, "compression", compression, "interlace", interlaced,
+            "filter", VIPS_FOREIGN_PNG_FILTER_PAETH, "strip", strip, NULL);
+    g_object_unref(image);
+    return result;
 }
 
 static inline int shim_save_webp(

@@ -31,9 +31,9 @@ struct ImageHeads {
         shortLifetime: Int64? = nil
     ) {
         let record = image.record
-        // The date of a result is when its source was changed; it does not distinguish two encodings.
-        let isDateStrong = image.description.kind == .original
-        let validators = Validators(image.description.contentHash, record, mayDateBeStrong: isDateStrong)
+        let isOriginal = image.description.kind == .original
+        let validators = Validators(
+            image.description.contentHash, record, madeAt: isOriginal ? nil : image.description.storedAt)
         // The result began with the age of its source.
         let mostAge = shortLifetime.map {
             record.currentAge(at: WallTime(seconds: image.description.storedAt)) + $0

@@ -9,7 +9,7 @@ import Primitives
 struct Validators: Sendable {
     /// The strong tag of the bytes.
     let entityTag: EntityTag?
-    /// The origin's `Last-Modified`, in seconds since 1970.
+    /// When the representation was last modified, in seconds since 1970: the origin's `Last-Modified`, for a result its making.
     let lastModified: Int64?
     /// Whether that date is a strong validator: old enough that the bytes can't have changed within its
     /// second.
@@ -20,14 +20,13 @@ struct Validators: Sendable {
 
     /// - Parameters:
     ///   - hash: of all bytes; nil while they are not all known.
-    ///   - mayDateBeStrong: whether the bytes are the origin's own: results of one source may differ under
-    ///     one date.
-    init(_ hash: ContentHash?, _ record: SourceRecord, mayDateBeStrong: Bool = true) {
+    ///   - madeAt: when a result was made, in seconds since 1970; nil where the bytes are the origin's own. Other settings make
+    ///     another result of the same source, with the same `Last-Modified`.
+    init(_ hash: ContentHash?, _ record: SourceRecord, madeAt: Int64? = nil) {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
-        lastModified = record.modified?.seconds
+        lastModified = record.modified.map { max($0.seconds, madeAt ?? $0.seconds) }
         isLastModifiedStrong =
-            mayDateBeStrong
-            && lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
+            madeAt == nil && lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
     }
 
     /// Those of a text that is made for each answer: only its bytes say whether it has changed.

@@ -6,13 +6,13 @@ extension TransformPipeline {
     /// Orientation is applied first, then conversion to sRGB of 8 bits, then the operations, on each frame
     /// alike. For a pipeline that begins with `resize` on a still, the decoder shrinks.
     ///
-    /// - Parameter original: the upright size of the original, if `source` is a smaller intermediate of it.
+    /// - Parameter original: the upright header of the original, if `source` is a smaller intermediate of it.
     package func image(
         from source: borrowing VipsSource, header: ImageHeader, frames: FrameSelection,
-        standingFor original: PixelSize? = nil, in context: inout TransformContext
+        standingFor original: ImageHeader? = nil, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let turn = orientation?.value(for: header.orientation) ?? header.orientation
-        context.source = original ?? (turn > 4 ? header.size.transposed : header.size)
+        context.source = original?.size ?? (turn > 4 ? header.size.transposed : header.size)
         guard frames.count(of: header.frames) > 1 else {
             return try still(from: source, header, frames, turn, original, &context)
         }
@@ -23,7 +23,7 @@ extension TransformPipeline {
 
     private func still(
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ turn: Int,
-        _ original: PixelSize?, _ context: inout TransformContext
+        _ original: ImageHeader?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk. Decoders
         // shrink encoded levels, not linear light; a drawing is rendered at its size.
@@ -38,12 +38,14 @@ extension TransformPipeline {
     /// Shrinks before all other steps, in the stored orientation and colours, where the decoder can help.
     private func shrunk(
         from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, _ resize: Resize,
-        _ original: PixelSize?, _ context: inout TransformContext
+        _ original: ImageHeader?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let plan = resize.plan(for: original ?? (turn > 4 ? header.size.transposed : header.size))
+        let plan = resize.plan(for: original?.size ?? (turn > 4 ? header.size.transposed : header.size))
         try context.check(plan.scaled)
         let small = try resampled(source, header, turn, to: plan.scaled)
-        let cut = try resize.cut(small, plan, in: &context)
+        // WebP drops an alpha channel that is opaque everywhere.
+        let lacksAlpha = original?.hasAlpha == true && !small.hasAlpha
+        let cut = try resize.cut(lacksAlpha ? small.withAlpha() : small.duplicate(), plan, in: &context)
         return try stillApplied(from: 1, to: cut, in: &context)
     }
 

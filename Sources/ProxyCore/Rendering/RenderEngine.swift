@@ -166,7 +166,7 @@ struct RenderEngine {
                     fromIntermediate: intermediate, of: header.upright, in: &context)
             } else {
                 image = try plan.pipeline.image(
-                    from: source, header: header, frames: frames, standingFor: plan.original?.size,
+                    from: source, header: header, frames: frames, standingFor: plan.original,
                     in: &context)
             }
             try context.check(PixelSize(image.size.width, image.size.height / count))

@@ -61,7 +61,9 @@ extension RenderPlan {
         var plan = self
         plan.scalesDownLarge = false
         plan.frame = nil
-        if pipeline.operations.first is Resize, let first = firstSize(of: header), first.area <= size.area {
+        if let resize = pipeline.operations.first as? Resize, !resize.isRelativeToSource,
+            let first = firstSize(of: header), first.area <= size.area
+        {
             return plan
         }
         let target = turn > 4 ? size.transposed : size

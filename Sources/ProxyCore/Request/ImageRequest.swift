@@ -64,7 +64,7 @@ package struct ImageRequest: Sendable {
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    package static let engineVersion = 6
+    package static let engineVersion = 7
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     package var isNegotiated: Bool {
@@ -119,7 +119,7 @@ package struct ImageRequest: Sendable {
         return Substring(text.utf8.dropFirst(start.utf8.count).prefix { $0 != UInt8(ascii: "\n") })
     }
 
-    /// One line for each value that affects the bytes; limits only decide whether there is a result.
+    /// One line for each value that affects the bytes; of the limits, only where a large source is shrunk to them.
     private static func keyText(of plan: RenderPlan, source: String) -> String {
         let format =
             switch plan.format {
@@ -128,6 +128,10 @@ package struct ImageRequest: Sendable {
             case .source: plan.keepsAlpha ? "source-alpha" : "source"
             case .information: "information"
             }
+        let limits = plan.limits
+        let large =
+            plan.scalesDownLarge
+            ? "large shrunk to \(min(limits.sourcePixels, limits.outputPixels)) pixels, side \(limits.side)" : ""
         let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
             result \(engineVersion)
@@ -138,7 +142,7 @@ package struct ImageRequest: Sendable {
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(frames(of: plan))
-            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")\(plan.isLinear ? "\nlinear light" : "")\(plan.skipped.isEmpty ? "" : "\nskipped \(names(plan.skipped))")
+            bytes \(plan.maxBytes.map(String.init) ?? "any")\(large.isEmpty ? "" : "\n\(large)")\(plan.isLinear ? "\nlinear light" : "")\(plan.skipped.isEmpty ? "" : "\nskipped \(names(plan.skipped))")
             """
     }
 

@@ -109,7 +109,15 @@ package final class ImageRequestParser: Sendable {
         var parameters = try parameters(of: query)
         let isHinted = try applyScreenHint(dpr, to: &parameters)
         let url = try check(parameters, isSigned: isSigned, at: now)
-        let plan = try plan(from: parameters, accept: accept)
+        let plan: RenderPlan?
+        do {
+            plan = try self.plan(from: parameters, accept: accept)
+        } catch {
+            // A screen must not make a valid URL invalid: its picture is the one for a ratio of 1 then.
+            guard isHinted, parameters.dpr != nil else { throw error }
+            parameters.dpr = nil
+            plan = try self.plan(from: parameters, accept: accept)
+        }
         var request = try request(for: url, plan, parameters, isSigned: isSigned)
         request.isHinted = isHinted
         return request
@@ -168,18 +176,17 @@ package final class ImageRequestParser: Sendable {
     private func request(
         for url: SourceURL, _ plan: RenderPlan?, _ parameters: ImageParameters, isSigned: Bool
     ) throws(ImageRequestError) -> ImageRequest {
-        var request: ImageRequest
-        do {
-            request = ImageRequest(source: url, plan: plan, rule: try policy.origins.rule(for: url))
-        } catch {
-            throw .sourceAmbiguous
-        }
+        let rule: OriginRule?
+        do { rule = try policy.origins.rule(for: url) } catch { throw .sourceAmbiguous }
+        var plan = plan
+        if rule?.options.contains(.scaleDownLarge) == true { plan?.scalesDownLarge = true }
+        var request = ImageRequest(source: url, plan: plan, rule: rule)
         request.delivery = parameters.delivery
         request.mayGoFirst = mayGoFirst(isSigned)
         let isShapedByOperator = parameters.isShapedByPreset && !parameters.isShrunkForClient
         request.workLimit = isSigned || isShapedByOperator ? nil : limits.unsignedWork
         // The operator's options need no signature.
-        if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
+        if let rule { request.delivery.options.formUnion(rule.options) }
         return request
     }
 

@@ -8,6 +8,9 @@ struct CutPlacement: Sendable {
     private let vertical: Length?
     private let point: (x: Double, y: Double)?
 
+    /// Whether it is a point in the picture before the operation.
+    var isAroundPoint: Bool { point != nil }
+
     private static let offsets = -100_000...100_000
     /// The declaration of `x` for an operation that has a gravity only.
     static let x = TransformParameter(

@@ -49,7 +49,7 @@ package struct PixelSize: Sendable, Hashable {
     }
 
     /// Makes one side that of `box`; in whole numbers, since a division leaves less than a half now and then.
-    private func scaled(to box: PixelSize, byWidth: Bool) -> PixelSize {
+    func scaled(to box: PixelSize, byWidth: Bool) -> PixelSize {
         byWidth
             ? PixelSize(box.width, (2 * height * box.width + width) / (2 * width))
             : PixelSize((2 * width * box.height + height) / (2 * height), box.height)

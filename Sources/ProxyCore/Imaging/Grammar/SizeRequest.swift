@@ -55,12 +55,26 @@ package struct SizeRequest: Sendable, Hashable {
         SizeRequest(width: width?.scaled(by: factor), height: height?.scaled(by: factor)) ?? self
     }
 
-    /// Returns the factor by which an image of `size` fits into the given sides, each in whole pixels.
+    /// The size of an image of `size` that fits into the given sides, each in whole pixels; the other side is rounded half up.
+    func fitted(_ size: PixelSize) -> PixelSize {
+        let wantedWidth = width.map { max(1, $0.roundedPixels(of: size.width)) }
+        let wantedHeight = height.map { max(1, $0.roundedPixels(of: size.height)) }
+        guard let wantedWidth else { return size.scaled(to: PixelSize(1, wantedHeight ?? 1), byWidth: false) }
+        guard let wantedHeight else { return size.scaled(to: PixelSize(wantedWidth, 1), byWidth: true) }
+        return size.fitting(into: PixelSize(wantedWidth, wantedHeight))
+    }
+
+    /// The factor by which an image of `size` fits into the given sides, each in whole pixels.
     func fitFactor(for size: PixelSize) -> Double {
         let factors = [(width, size.width), (height, size.height)].compactMap { wanted, side in
             wanted.map { Double(max(1, $0.roundedPixels(of: side))) / Double(side) }
         }
         return factors.min() ?? 1
+    }
+
+    /// Whether the given sides are in pixels.
+    var isInPixels: Bool {
+        sides.allSatisfy { if case .pixels = $0 { true } else { false } }
     }
 
     /// Returns the requested size in pixels for an image of `size`: rounded half up, at least 1 each.

@@ -154,7 +154,7 @@ package struct Extend: ImageTransforming {
             return try image.placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mean:
             let ready = try image.inMemory()
-            let color = try ready.meanColor(in: &context)
+            let color = try ready.meanColor()
             return try ready.inColor().placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mirror:
             return try image.inMemory().surrounded(

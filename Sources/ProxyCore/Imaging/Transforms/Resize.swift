@@ -154,8 +154,9 @@ package struct Resize: ImageTransforming {
             return Plan(scaled: scaled, cut: scaled, source: source)
         case .fit:
             let factor = wanted.fitFactor(for: source)
-            let bounded = mayEnlarge ? factor : min(factor, 1)
-            let scaled = roundsDown ? source.scaledDown(by: bounded) : source.scaled(by: bounded)
+            let isLarger = !mayEnlarge && factor >= 1
+            let fitted = roundsDown ? source.scaledDown(by: factor) : wanted.fitted(source)
+            let scaled = isLarger ? source : fitted
             return Plan(scaled: scaled, cut: scaled, source: source)
         case .cover:
             let target = bounded(box, by: source)
@@ -171,6 +172,12 @@ package struct Resize: ImageTransforming {
             let target = boundsSides && !mayEnlarge ? box.smaller(source) : bounded(box, by: source)
             return Plan(scaled: target, cut: target, source: source)
         }
+    }
+
+    /// Whether the picture's size decides about more than its proportions: by a percentage of it, a factor, a point in it, or
+    /// as a bound.
+    package var isRelativeToSource: Bool {
+        hasFactors || boundsWanted || placement.isAroundPoint || wanted?.isInPixels == false
     }
 
     package func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }

@@ -69,9 +69,7 @@ package struct Watermark: ImageTransforming {
         guard case .word(let tile) = arguments[Self.tile], tile != "0" else {
             return try image.stamped(with: ready, at: stamp.place(of: ready.size, on: canvas))
         }
-        if tile.hasPrefix("spread") {
-            return try image.stamped(with: spread(ready, tile, on: canvas), at: (0, 0))
-        }
+        if tile.hasPrefix("spread") { return try spread(ready, tile, over: image) }
         let unit = try withGap(ready, on: canvas)
         let place = stamp.place(of: unit.size, on: canvas)
         let tiledSize = PixelSize(
@@ -98,10 +96,11 @@ package struct Watermark: ImageTransforming {
         return count * mark > side ? leastGap : (side - count * mark) / (count - 1)
     }
 
-    /// As many whole images as fit, on a canvas; one alone lies where it would without repetition.
+    /// Lays as many whole images over the picture as fit; one alone lies where it would without repetition.
     private func spread(
-        _ mark: borrowing VipsImage, _ tile: String, on canvas: PixelSize
+        _ mark: borrowing VipsImage, _ tile: String, over image: borrowing VipsImage
     ) throws(ImagingError) -> VipsImage {
+        let canvas = image.size
         var columns = tile == "spready" ? 1 : Self.count(mark.size.width, on: canvas.width)
         var rows = tile == "spreadx" ? 1 : Self.count(mark.size.height, on: canvas.height)
         if columns * rows > Self.mostMarks {
@@ -113,8 +112,9 @@ package struct Watermark: ImageTransforming {
         let unit = try mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent).computed()
         let tiledSize = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
         let place = stamp.place(of: tiledSize, on: canvas)
-        return try unit.surrounded(on: tiledSize, left: 0, top: 0, by: .tiled).computed().placed(
-            on: canvas, left: columns > 1 ? 0 : place.left, top: rows > 1 ? 0 : place.top, over: .transparent)
+        return try image.stamped(
+            with: unit.surrounded(on: tiledSize, left: 0, top: 0, by: .tiled).computed(),
+            at: (columns > 1 ? 0 : place.left, rows > 1 ? 0 : place.top))
     }
 
     /// What is repeated: the image and the gap, half of it on each side.

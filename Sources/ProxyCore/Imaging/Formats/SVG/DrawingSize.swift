@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts a drawing's sides to pixels at 96 per inch, as browsers do: libvips 8.14 uses 72.
+/// The sides of a drawing's first element: in pixels at 96 per inch, as in browsers, where libvips 8.14 uses 72.
 enum DrawingSize {
     /// The number of pixels of each unit (CSS Values and Units §6.2).
     private static let units: [String: Double] = [
@@ -11,10 +11,8 @@ enum DrawingSize {
 
     /// Returns the text with its first element's width and height in pixels; nil if they use no other unit.
     static func inPixels(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let start = unsafe SVG.elementStart(Array(text.prefix(ImageFormat.sniffLength))[...]) else {
-            return nil
-        }
-        var tag = unsafe Tag(Array(text[start...].prefix(tagLimit)))
+        guard let (start, first) = unsafe first(of: text) else { return nil }
+        var tag = first
         var changes: [(range: Range<Int>, value: [UInt8])] = []
         while let attribute = tag.next() {
             guard ["width", "height"].contains(attribute.name), let value = pixels(tag.text(attribute.value))
@@ -28,6 +26,30 @@ enum DrawingSize {
             changed.replaceSubrange(range, with: change.value)
         }
         return changed
+    }
+
+    /// Whether a text's first element has a `viewBox`, or both sides in pixels.
+    static func isScalable(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard var tag = unsafe first(of: text)?.tag else { return false }
+        var sides = 0
+        while let attribute = tag.next() {
+            switch attribute.name {
+            case "viewBox": return true
+            case "width", "height":
+                let length = tag.text(attribute.value).filter { !$0.isWhitespace }
+                let number = length.hasSuffix("px") ? length.dropLast(2) : length[...]
+                if Double(number)?.isFinite == true { sides += 1 }
+            default: break
+            }
+        }
+        return sides == 2
+    }
+
+    /// The first element, and where it begins.
+    private static func first(of text: UnsafeRawBufferPointer) -> (start: Int, tag: Tag)? {
+        unsafe SVG.elementStart(Array(text.prefix(ImageFormat.sniffLength))[...]).map { start in
+            (start, Tag(unsafe Array(text[start...].prefix(tagLimit))))
+        }
     }
 
     /// The number of pixels of a length in one of the units; nil for any other.

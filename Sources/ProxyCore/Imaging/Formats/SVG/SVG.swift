@@ -9,6 +9,7 @@ import Primitives
 /// - libvips 8.14 considers its coder untrusted.
 /// - It converts units at 72 per inch instead of 96 (`DrawingSize`), and takes a side that it can't hold for one pixel
 ///   (`checkSides`).
+/// - Of a root without `viewBox` it scales the canvas and not what is drawn, unless both sides are absolute (`DrawingSize`).
 /// - libxml2 expands entities, and librsvg draws what references repeat, without a sum of either (`DrawingGuard`).
 enum SVG: ReadOnlyFormat {
     static let format = ImageFormat.svg
@@ -63,6 +64,7 @@ enum SVG: ReadOnlyFormat {
         }
         var header = try checkedHeader(of: source)
         header.embeddedPixels = embedded
+        header.hasFixedScale = unsafe source.withBytes { unsafe !DrawingSize.isScalable($0) }
         try checkSides(header.size, source)
         return header
     }
@@ -83,8 +85,9 @@ enum SVG: ReadOnlyFormat {
         unsafe shim_load_svg(source, shrink.scale)
     }
 
-    /// The drawing is rendered at its size.
+    /// The drawing is rendered at its size, if librsvg can do that.
     static func shrink(_ header: ImageHeader, needed: PixelSize) -> LoadShrink {
+        guard !header.hasFixedScale else { return .none }
         let surplus = header.surplus(over: needed)
         return surplus != 1 ? .scale(1 / surplus) : .none
     }
