@@ -165,6 +165,8 @@ extension Connection: ConnectionDriver {
 
     func close() { loop.remove(self) }
 
+    var time: UInt64 { loop.time }
+
     func postpone() {
         guard !isPostponed else { return }
         isPostponed = true

@@ -24,6 +24,8 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
 
     // MARK: The loop
 
+    /// The present time in nanoseconds; that of the turn stands still.
+    var time: UInt64 { get }
     /// Resumes the connection after the others have had their turn.
     func postpone()
     /// Adds the connection to those that may be idle, unless it is among them.

@@ -16,6 +16,8 @@ struct ConnectionStateMachine {
     private(set) var deadline: ConnectionDeadline
     /// Whether a request has been answered.
     private(set) var hasServed = false
+    /// When other connections have their turn, although more requests have been received; 0 until one has been answered.
+    private var turnEnd: UInt64 = 0
     /// The number of answers when the head began that the deadline is for.
     private var headBegan: UInt64 = 0
 
@@ -59,12 +61,12 @@ struct ConnectionStateMachine {
     /// Resumes a streamed body that yielded to other connections, and consumes stored octets.
     /// - Returns: false if more of them can be consumed: other connections take their turn first.
     mutating func resume(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
-        self.now = now
+        (self.now, turnEnd) = (now, 0)
         if phase == .streaming, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
         return consumeStored(driver)
     }
 
-    /// Consumes stored octets, those of `maxPipelined` requests at most.
+    /// Consumes stored octets, those of `maxPipelined` requests and of a turn's time at most.
     /// - Returns: false if more of them can be consumed: other connections take their turn first.
     mutating func consumeStored(_ driver: some ConnectionDriver) -> Bool {
         guard !input.isEmpty, takesInput else { return true }
@@ -105,9 +107,20 @@ struct ConnectionStateMachine {
             }
             if count == 0 { break }
             consumed += count
+            if consumed < bytes.count, phase == .readingHead, isTurnOver(driver) { break }
         }
         return consumed
     }
+
+    /// Whether the requests of this turn took long: a few may take as long as hundreds of others.
+    private mutating func isTurnOver(_ driver: some ConnectionDriver) -> Bool {
+        let time = driver.time
+        if turnEnd == 0 { turnEnd = time + Self.turnTime }
+        return time > turnEnd
+    }
+
+    /// The time after which a turn's next request waits for other connections, in nanoseconds.
+    private static let turnTime: UInt64 = 1_000_000
 
     /// Handles the client's FIN, once all octets before it have been read; requests before it are answered.
     mutating func finishInput(_ driver: some ConnectionDriver) {

@@ -19,6 +19,8 @@ final class EventLoop: @unchecked Sendable {
     let context: ConnectionContext
     let inbox: LoopInbox
     private(set) var now: UInt64 = 0
+    /// The present time, in nanoseconds.
+    var time: UInt64 { clock.now }
     private var hasEnded = false
 
     let tally: ServerTally

@@ -37,6 +37,9 @@ package struct Translation: Sendable, Hashable {
     /// What was read as the source, for errors about it; nil where settings complete it, or it is
     /// unambiguous.
     package var readSource: String?
+    /// The maximum number of options of a URL: they are read on an event loop.
+    static let mostOptions = 100
+
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String]
 

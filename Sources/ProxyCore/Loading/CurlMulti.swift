@@ -63,14 +63,14 @@ final class CurlMulti {
             if isStopping { break }
             startWaiting()
             perform(events)
-            decodePart()
+            goOnWithBody()
             set.takeFinished().forEach(hopHasEnded)
             notifyProgress()
             enforceDeadlines(at: now)
             startWaiting()
             counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
             events = set.wait(
-                milliseconds: activity.hasTriedAddress || activity.hasDecoding
+                milliseconds: activity.hasTriedAddress || activity.hasWaiting
                     ? 0 : millisecondsToWait(at: now))
         }
         shutDown()
@@ -92,13 +92,13 @@ final class CurlMulti {
         if !isComplete { breakOff() }
     }
 
-    /// Decodes a part of one body in a content coding. The bodies take turns, and with them all that libcurl does: a few
-    /// bytes of one may take as long as many fetches.
-    private func decodePart() {
-        guard let id = activity.takeDecoding(), let transfer = transfers[id], transfer.isDecoding else {
-            return
-        }
-        guard transfer.decodePart() else {
+    /// Decodes a part of one body in a content coding, or receives more of one that came in many pieces. The bodies take turns,
+    /// and with them all that libcurl does: a few bytes of one may take as long as many fetches.
+    private func goOnWithBody() {
+        guard let id = activity.takeWaiting(), let transfer = transfers[id],
+            transfer.isDecoding || transfer.hop.isPaused
+        else { return }
+        guard transfer.goOn() else {
             return take(transfer.next(after: .refused, isAllowed: isAllowed), of: transfer)
         }
         if !transfer.isDecoding, let ending = transfer.hop.ending {

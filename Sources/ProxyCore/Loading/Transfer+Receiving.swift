@@ -88,9 +88,8 @@ extension Transfer {
 
     /// Receives a piece of the body as it was sent, without `chunked`.
     ///
-    /// libcurl calls this for each chunk, up to a million times in a row for chunks of one byte, and for at most 16 KiB.
-    /// Pieces below a page are collected first; otherwise the other fetches would wait that long. So are larger ones, once
-    /// the body is too long for memory: a file takes few large writes with half the work of many small ones.
+    /// libcurl calls this for each chunk, and for at most 16 KiB. Pieces below a page are collected first, and so are larger
+    /// ones, once the body is too long for memory: a file takes few large writes with half the work of many small ones.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         noteActivity()
         hop.receivedBytes += bytes.count
@@ -102,7 +101,7 @@ extension Transfer {
         guard hop.receivedBytes <= most else { return refuse(.tooLarge) }
         if let content = hop.content {
             clock?.received(bodyBytes: bytes.count, at: rules.clocks.monotonic())
-            if !content.hasWork { activity.noteDecoding(job.id) }
+            if !content.hasWork { activity.noteWaiting(job.id) }
             unsafe content.add(bytes)
             return true
         }
@@ -114,20 +113,26 @@ extension Transfer {
         return true
     }
 
-    /// Whether libcurl has to keep the next piece until more of the body is decoded (`decodePart`).
+    /// Whether libcurl has to keep the next piece until the body's turn comes (`goOn`): until more of it is decoded, or after
+    /// many pieces in a row. It would else read on for as long as the origin sends: a million chunks of one byte.
     func mustPause() -> Bool {
-        guard let content = hop.content, content.isFull else { return false }
+        hop.pieces += 1
+        guard hop.content?.isFull == true || hop.pieces > Self.mostPieces else { return false }
         hop.isPaused = true
+        if !isDecoding { activity.noteWaiting(job.id) }
         return true
     }
+
+    /// The pieces of a body that are received in a turn: up to 2 MiB.
+    private static let mostPieces = 128
 
     /// Whether a part of the body has been received and not been decoded.
     var isDecoding: Bool { hop.content?.hasWork == true }
 
     /// Decodes the next part of a body in a content coding, and lets libcurl go on once all is decoded; false ends the hop.
-    func decodePart() -> Bool {
-        guard let content = hop.content else { return true }
+    func goOn() -> Bool {
         noteActivity()
+        guard let content = hop.content, content.hasWork else { return resume() }
         // The origin is not slow while its bytes wait here.
         clock?.received(bodyBytes: rules.configuration.lowSpeed.bytes, at: rules.clocks.monotonic())
         do throws(LoadError) {
@@ -136,11 +141,15 @@ extension Transfer {
             return refuse(error)
         }
         guard !content.hasWork else {
-            activity.noteDecoding(job.id)
+            activity.noteWaiting(job.id)
             return true
         }
+        return resume()
+    }
+
+    private func resume() -> Bool {
         guard hop.isPaused else { return true }
-        hop.isPaused = false
+        (hop.isPaused, hop.pieces) = (false, 0)
         return handle?.resume() ?? true
     }
 
@@ -193,7 +202,7 @@ extension Transfer {
     /// Notifies the receiver that no more bytes are available now, if it got some since the last call; false
     /// ends the hop.
     func notifyProgress() -> Bool {
-        hop.isActive = false
+        (hop.isActive, hop.pieces) = (false, 0)
         guard passesSmallChunks() else { return false }
         if case .delivering = hop.verdict, !isWithinBytes { return refuse(.tooLarge) }
         guard hop.hasProgress else { return true }

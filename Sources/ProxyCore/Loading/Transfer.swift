@@ -130,8 +130,10 @@ final class Transfer {
         var hasProgress = false
         /// Decodes the body's content codings, if it has any.
         var content: ContentDecoder?
-        /// Whether libcurl keeps a piece of the body until more is decoded.
+        /// Whether libcurl keeps a piece of the body until its turn comes.
         var isPaused = false
+        /// The pieces of the body that have been received in this turn.
+        var pieces = 0
         /// How the response has ended, while the last of its body is being decoded; and whether its connection may have been cut.
         var ending: (how: CurlHandle.Ending, mayBeCut: Bool)?
         /// Decodes the body if the rule says that it is base64.

@@ -8,7 +8,7 @@ final class TransferActivity {
     /// Whether libcurl has tried an address of any hop, or was refused it, or may know what became of it.
     private(set) var hasTriedAddress = false
     private var active: [UInt64] = []
-    private var decoding = FIFO<UInt64>()
+    private var waiting = FIFO<UInt64>()
 
     /// Records a try.
     func noteTriedAddress() { hasTriedAddress = true }
@@ -16,14 +16,14 @@ final class TransferActivity {
     /// Records that a job's hop has sent or received something; once until `takeActive`.
     func note(_ job: UInt64) { active.append(job) }
 
-    /// Records that a job's body is to be decoded.
-    func noteDecoding(_ job: UInt64) { decoding.append(job) }
+    /// Records that a job's body waits for its turn: to be decoded, or to be received further.
+    func noteWaiting(_ job: UInt64) { waiting.append(job) }
 
-    /// Removes and returns the job whose body has waited longest to be decoded.
-    func takeDecoding() -> UInt64? { decoding.popFirst() }
+    /// Removes and returns the job whose body has waited longest.
+    func takeWaiting() -> UInt64? { waiting.popFirst() }
 
-    /// Whether a body waits to be decoded.
-    var hasDecoding: Bool { !decoding.isEmpty }
+    /// Whether a body waits.
+    var hasWaiting: Bool { !waiting.isEmpty }
 
     /// Whether an address has been tried since the last call.
     func takeHasTriedAddress() -> Bool {

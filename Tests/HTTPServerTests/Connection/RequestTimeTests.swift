@@ -8,6 +8,20 @@ import Testing
 struct RequestTimeTests {
     private static let configuration = HTTPServer.Configuration()
 
+    @Test("Requests in a row that take the loop long yield to other connections after a millisecond, short ones after a batch")
+    func longRequests() {
+        for (answerTime, turns) in [(0, 1...2), (600_000, 3...11)] as [(UInt64, ClosedRange<Int>)] {
+            let connection = TestConnection()
+            connection.answerTime = answerTime
+            let before = connection.turns
+
+            connection.send(String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 10))
+
+            #expect(connection.statuses == [Int](repeating: 200, count: 10))
+            #expect(turns.contains(connection.turns - before), "\(connection.turns - before) turns")
+        }
+    }
+
     @Test("A client that sends nothing is closed without an answer, and counted")
     func silence() {
         let connection = TestConnection()

@@ -12,6 +12,11 @@ final class TestConnection: ConnectionDriver {
     let context: ConnectionContext
     private var machine: ConnectionStateMachine
     private(set) var now: UInt64 = 1_000_000_000
+    /// How long the loop takes for each answer, in nanoseconds.
+    var answerTime: UInt64 = 0
+    var time: UInt64 { now + UInt64(context.queue.answers) * answerTime }
+    /// How often the connection has had its turn.
+    private(set) var turns = 0
     private var isPostponed = false
 
     /// Octets that the client has sent and the machine has not read.
@@ -152,6 +157,7 @@ final class TestConnection: ConnectionDriver {
     private func proceed() {
         repeat {
             isPostponed = false
+            turns += 1
             guard machine.resume(at: now, self) else {
                 isPostponed = true
                 continue

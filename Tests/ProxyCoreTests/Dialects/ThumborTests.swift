@@ -223,6 +223,15 @@ struct ThumborTests {
         #expect(try translate(path)["transform"] == transform)
     }
 
+    @Test("More filters than any picture needs are refused before they are translated")
+    func tooManyFilters() throws {
+        func path(_ count: Int) -> String {
+            "/unsafe/filters:\([String](repeating: "grayscale()", count: count).joined(separator: ":"))/h/a.jpg"
+        }
+        #expect(throws: Never.self) { try translate(path(100)) }
+        #expect(throws: TranslationError.self) { try translate(path(101)) }
+    }
+
     @Test("Format, quality and size of the file are parameters of their own")
     func output() throws {
         let webp = try translate("/unsafe/filters:quality(0):format(WEBP):max_bytes(3000)/h/a.jpg")

@@ -247,6 +247,11 @@ package struct ImgproxyDialect: Dialect {
             return rest
         }
         while let part = rest.first, part.contains(":") || isBetweenPipelines(part) {
+            guard parts.count - rest.count < Translation.mostOptions else {
+                throw TranslationError(
+                    .invalid, String(part.prefix { $0 != ":" }),
+                    "there may be \(Translation.mostOptions) options")
+            }
             rest.removeFirst()
             if part == "-" {
                 options.beginNext()

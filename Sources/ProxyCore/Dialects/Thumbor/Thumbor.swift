@@ -117,6 +117,9 @@ package struct Thumbor: Dialect {
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         let (rest, isSigned) = try checked(target.path)
         let options = try ThumborPath(parsing: rest, flavor: settings.flavor)
+        guard options.filters.count <= Translation.mostOptions else {
+            throw TranslationError(.invalid, "filters", "there may be \(Translation.mostOptions) filters")
+        }
         var plan = ThumborPlan(options, settings, now: target.now)
         let url = try sourceURL(options.source)
         var translation = try plan.translation(from: url)
