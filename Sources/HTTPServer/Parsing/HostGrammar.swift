@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2), never empty: an http URI has a host (RFC 9110 §4.2.1).
 enum HostGrammar {
     private static var highestPort: Int { 65_535 }
@@ -51,54 +53,11 @@ enum HostGrammar {
         return true
     }
 
-    /// An IPv6 address: eight groups of up to four hexadecimal digits, `::` once for a run of zeros, IPv4 at
-    /// the end.
-    ///
-    /// `IPvFuture` is refused.
+    /// An IPv6 address; `IPvFuture` is refused.
     private static func isAddress(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        var groups = 0
-        var hasRun = false
-        var index = range.lowerBound
-        while index < range.upperBound {
-            if octets[index] == UInt8(ascii: ":") {
-                guard index + 1 < range.upperBound, octets[index + 1] == UInt8(ascii: ":"), !hasRun else {
-                    return false
-                }
-                hasRun = true
-                index += 2
-                continue
-            }
-            if isIPv4(octets, index..<range.upperBound) {
-                groups += 2
-                index = range.upperBound
-                break
-            }
-            let start = index
-            while index < range.upperBound, Octet.hexDigit(octets[index]) != nil { index += 1 }
-            guard (1...4).contains(index - start) else { return false }
-            groups += 1
-            guard index < range.upperBound else { break }
-            guard octets[index] == UInt8(ascii: ":"), index + 1 < range.upperBound else { return false }
-            // A single colon separates groups; the first of two is left for the run.
-            if octets[index + 1] != UInt8(ascii: ":") { index += 1 }
-        }
-        return hasRun ? groups < 8 : groups == 8
-    }
-
-    /// Four decimal numbers up to 255, without leading zeros, separated by dots.
-    private static func isIPv4(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        var (numbers, digits, value) = (0, 0, 0)
-        for index in range {
-            if octets[index] == UInt8(ascii: ".") {
-                guard digits > 0 else { return false }
-                (numbers, digits, value) = (numbers + 1, 0, 0)
-                continue
-            }
-            guard let digit = Octet.digit(octets[index]), digits == 0 || value > 0 else { return false }
-            value = value * 10 + digit
-            digits += 1
-            guard value <= 255 else { return false }
-        }
-        return numbers == 3 && digits > 0
+        guard range.count < INET6_ADDRSTRLEN else { return false }
+        var address = in6_addr()
+        let text = String(decoding: range.map { octets[$0] }, as: UTF8.self)
+        return unsafe inet_pton(AF_INET6, text, &address) == 1
     }
 }

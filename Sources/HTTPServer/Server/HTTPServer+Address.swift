@@ -25,10 +25,10 @@ extension HTTPServer {
                 self = .unix(path: path)
                 return
             }
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
-            else {
-                throw ParseError(text: text)
-            }
+            guard let colon = text.lastIndex(of: ":"),
+                text[colon...].utf8.dropFirst().allSatisfy({ Octet.digit($0) != nil }),
+                let port = UInt16(text[colon...].dropFirst())
+            else { throw ParseError(text: text) }
             var host = String(text[..<colon])
             if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
             self = .tcp(host: host, port: port)

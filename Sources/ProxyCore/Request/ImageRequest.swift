@@ -131,7 +131,8 @@ package struct ImageRequest: Sendable {
         let limits = plan.limits
         let large =
             plan.scalesDownLarge
-            ? "large shrunk to \(min(limits.sourcePixels, limits.outputPixels)) pixels, side \(limits.side)" : ""
+            ? "large shrunk to \(min(limits.sourcePixels, limits.outputPixels)) pixels, side \(limits.side)"
+            : ""
         let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
             result \(engineVersion)

@@ -8,7 +8,9 @@ import Testing
 struct RequestTimeTests {
     private static let configuration = HTTPServer.Configuration()
 
-    @Test("Requests in a row that take the loop long yield to other connections after a millisecond, short ones after a batch")
+    @Test(
+        "Requests in a row that take the loop long yield to other connections after a millisecond, short ones after a batch"
+    )
     func longRequests() {
         for (answerTime, turns) in [(0, 1...2), (600_000, 3...11)] as [(UInt64, ClosedRange<Int>)] {
             let connection = TestConnection()

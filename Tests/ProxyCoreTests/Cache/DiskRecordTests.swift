@@ -41,9 +41,7 @@ struct DiskRecordTests {
         let cached = disk.findCached(name)
         let read = try? await disk.findBlocking(key(name), .result, name, .copied)
         #expect(read?.record == cached?.record && read?.description == cached?.description)
-        #expect(
-            read?.checksum == cached?.checksum
-                && (try? read?.body.readAll()) == (try? cached?.body.readAll()))
+        #expect((try? read?.body.readAll()) == (try? cached?.body.readAll()))
         return cached?.record == nil ? nil : cached
     }
 

@@ -12,15 +12,25 @@ package struct DiskHit: Sendable {
     /// The bytes: a range of an open file, which stays unchanged although the entry is replaced or removed,
     /// or a copy.
     package let body: StoredBody
-    /// The CRC32C of the bytes.
-    package let checksum: UInt32
     /// The record of its source, if memory or the entry's file has one of this content; the file's lacks what
     /// only a revalidation needs, so it is never saved.
     package internal(set) var record: SourceRecord?
-    /// The identity of its file when the bytes were checked; nil for bytes in memory.
-    var identity: VerifiedFiles.Identity?
+    /// The file that the bytes are in, as it was when they were checked; nil for bytes in memory.
+    package internal(set) var file: CheckedFile?
     /// Whether it lies in a read-only folder.
     package internal(set) var isReadOnly = false
+
+    /// An open file whose body was what had been stored.
+    package struct CheckedFile: Sendable {
+        let id: EntryID
+        let file: OwnedDescriptor
+        /// Where the body is.
+        let range: Range<Int64>
+        /// The CRC32C of the body.
+        let checksum: UInt32
+        let identity: VerifiedFiles.Identity
+        let isReadOnly: Bool
+    }
 }
 
 /// How a look-up reads, and what it returns.
@@ -156,9 +166,12 @@ extension DiskCache {
         }
         // Two texts with one key: the file is sound, and another text's.
         guard entry.description.keyText == keyText else { return nil }
-        var hit = DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum)
-        hit.identity = identity
-        hit.isReadOnly = other != nil
+        var hit = DiskHit(description: entry.description, body: body, isReadOnly: other != nil)
+        if let identity, case .file(let file, let offset, let length) = body {
+            hit.file = DiskHit.CheckedFile(
+                id: id, file: file, range: offset..<offset + length, checksum: entry.bodyChecksum,
+                identity: identity, isReadOnly: other != nil)
+        }
         if other == nil {
             hit.record = record(
                 of: entry.description, orElse: entry.record(of: storage.index.state.generation))
@@ -228,17 +241,15 @@ extension DiskCache {
     ///
     /// One fstat(2), unless the file's inode has changed; a change of its name alone makes it be read once
     /// more.
-    package func isUnaltered(_ hit: DiskHit) async -> Bool {
-        guard let identity = hit.identity, case .file(let file, let offset, let length) = hit.body,
-            VerifiedFiles.Identity(of: file) != identity
-        else { return true }
+    package func isUnaltered(_ checked: DiskHit.CheckedFile) async -> Bool {
+        guard VerifiedFiles.Identity(of: checked.file) != checked.identity else { return true }
         // Lost: that it can't be read any more, which counts as altered.
         let checksum = try? await onIOThread { () throws(DiskCacheError) in
-            try EntryFile(file).checksum(offset..<offset + length, fromMemory: false)
+            try EntryFile(checked.file).checksum(checked.range, fromMemory: false)
         }
-        if let checksum, checksum == hit.checksum { return true }
-        if !hit.isReadOnly, let now = VerifiedFiles.Identity(of: file) {
-            discard(EntryID(kind: hit.description.kind, key: hit.description.key), now)
+        if let checksum, checksum == checked.checksum { return true }
+        if !checked.isReadOnly, let now = VerifiedFiles.Identity(of: checked.file) {
+            discard(checked.id, now)
         }
         return false
     }

@@ -171,18 +171,17 @@ extension DiskCache {
             if !hit.isReadOnly { try file.sync() }
             return hit
         }
-        guard let hit = found, let identity = hit.identity, case .file(_, let offset, let length) = hit.body
-        else { return false }
+        guard let hit = found, let file = hit.file else { return false }
         guard !hit.isReadOnly else { return true }
         let entry = IndexEntry(
-            id: EntryID(kind: kind, key: key), sourceKey: hit.description.sourceKey, bytes: offset + length,
+            id: file.id, sourceKey: hit.description.sourceKey, bytes: file.range.upperBound,
             storedAt: hit.description.storedAt, accessedAt: storage.clock())
         return try await writer.perform { [storage] (_, batch) throws(DiskCacheError) in
             try storage.requireOn()
             // Another file, whose bytes may not be on the disk, may have replaced it.
-            guard try storage.folder.identity(of: entry.id) == identity else { return false }
+            guard try storage.folder.identity(of: entry.id) == file.identity else { return false }
             try storage.folder.syncNames(of: entry.id)
-            batch.changes.append { try $0.put(entry) }
+            batch.changes.append { try $0.put(entry, isKnown: true) }
             batch.isDurable = true
             return true
         }

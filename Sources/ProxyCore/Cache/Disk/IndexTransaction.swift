@@ -19,10 +19,11 @@ struct IndexTransaction {
     // MARK: - Entries
 
     /// An entry exists, in place of an earlier one.
-    mutating func put(_ entry: IndexEntry) throws {
+    /// - Parameter isKnown: whether that is the same one.
+    mutating func put(_ entry: IndexEntry, isKnown: Bool = false) throws {
         // Most are new: one statement.
         if try !insert(entry) {
-            if try delete(entry.id) { tally.replaced += 1 }
+            if try delete(entry.id), !isKnown { tally.replaced += 1 }
             _ = try insert(entry)
         }
         tally.add(entries: 1, bytes: index.allocated(entry.bytes), of: entry.id.kind)

@@ -86,7 +86,6 @@ final class WriteBuffer: Sendable {
             write.description.keyText == keyText
         else { return nil }
         return DiskHit(
-            description: write.description, body: .bytes(write.body), checksum: write.checksum,
-            record: write.latestRecord)
+            description: write.description, body: .bytes(write.body), record: write.latestRecord)
     }
 }

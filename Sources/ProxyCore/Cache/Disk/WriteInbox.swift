@@ -19,6 +19,8 @@ struct WriteInbox: Sendable {
     private let batchSize: Int
     private var jobs: [WriteJob] = []
     private var isAwake = false
+    /// Whether the writer has been given work since it last took a batch.
+    private var hasWork = false
     /// Whether the jobs are to run now.
     private var isDue = false
     /// Whether it accepts no more jobs.
@@ -54,7 +56,7 @@ struct WriteInbox: Sendable {
 
     /// Records that the writer has work; true if the caller must wake it.
     mutating func wake() -> Bool {
-        defer { isAwake = true }
+        defer { (isAwake, hasWork) = (true, true) }
         return !isAwake
     }
 
@@ -63,6 +65,7 @@ struct WriteInbox: Sendable {
 
     /// Removes and returns the jobs that have waited longest, if they are due.
     mutating func takeBatch() -> [WriteJob] {
+        hasWork = false
         guard isDue else { return [] }
         let batch = Array(jobs.prefix(batchSize))
         jobs.removeFirst(batch.count)
@@ -70,9 +73,9 @@ struct WriteInbox: Sendable {
         return batch
     }
 
-    /// Lets the writer sleep; false if a job is due.
+    /// Lets the writer sleep; false if a job is due, or it was woken after it had looked for work.
     mutating func sleep() -> Bool {
-        isAwake = isDue
-        return !isDue
+        isAwake = isDue || hasWork
+        return !isAwake
     }
 }

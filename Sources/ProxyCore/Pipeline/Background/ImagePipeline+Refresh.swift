@@ -83,7 +83,7 @@ extension ImagePipeline {
             let source = try await job.fetch(validating: isUsable ? record : nil)
             // A result that no tier may store is made when a client requests it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
-                job.givenSource = source
+                job.given = Source.Given(source)
                 _ = try await job.resultOfTask()
             }
             return 0

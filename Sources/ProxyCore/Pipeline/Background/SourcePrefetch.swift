@@ -88,7 +88,7 @@ package struct SourcePrefetch: Sendable {
         } else if !job.directives.onlyIfCached {
             known = (try await job.original(of: try await job.usableSource()), job.token)
         }
-        job.givenSource = known?.source
+        job.given = (known?.source).map(Source.Given.init)
         return try await places.with { [job] () async throws(PipelineError) in try await job.resultOfTask() }
     }
 

@@ -40,9 +40,9 @@ extension ImageJob {
             (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
         let fetch = subscription.progress
-        fetch.unshareable.whenSet { [weak subscription, tasks = pipeline.tasks, registered] in
+        fetch.unshareable.whenSet { [weak subscription, detachTask] in
             subscription?.detach()
-            if let registered { tasks.detach(registered) }
+            detachTask?()
         }
         streamProgress?.follow(fetch)
         if !subscription.isLeader {

@@ -43,7 +43,7 @@ extension ImageJob {
         }
         metrics.count(rendition, by: plan)
         // Workers may have been busy for long.
-        guard await tiers.isUnaltered(source.hit), let latest = await tiers.record(for: request),
+        guard await tiers.isUnaltered(source.file), let latest = await tiers.record(for: request),
             latest.contentHash == record.contentHash
         else { return .outdated }
         source.record = latest

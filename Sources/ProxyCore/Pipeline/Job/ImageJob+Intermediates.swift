@@ -40,7 +40,7 @@ extension ImageJob {
             return nil
         }
         metrics.count(rendition, by: plan)
-        guard await tiers.isUnaltered(found.hit) else { return nil }
+        guard await tiers.isUnaltered(found.file) else { return nil }
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 

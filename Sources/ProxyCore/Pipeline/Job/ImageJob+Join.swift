@@ -18,7 +18,7 @@ extension ImageJob {
         // its own, since the directives are part of the key.
         if await !linkTags() { job.directives.noStore = true }
         let key = job.key
-        job.registered = key
+        job.detachTask = { [tasks = pipeline.tasks] in tasks.detach(key) }
         let subscription = pipeline.tasks.join(
             key,
             progress: ImageProgress(
@@ -58,7 +58,7 @@ extension ImageJob {
         job.interest = progress.interest
         job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: a purge between the job's creation and the task's start does not concern it.
-        if givenSource == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
+        if given == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         var response = try await job.image()
         if scope == .durable { await tiers.makeDurable(&response, for: request, token: job.token) }
         try await leaseMemory(of: &response)
@@ -126,7 +126,7 @@ extension ImageJob {
         return response
     }
 
-    /// The image, made in a task that requests may join; a source in `givenSource` is not fetched again.
+    /// The image, made in a task that requests may join; a source that is given is not fetched again.
     func resultOfTask() async throws(PipelineError) -> ImageResponse {
         await withLinkedTags(try await result(of: join()))
     }

@@ -60,9 +60,9 @@ struct ImageJob: Sendable {
     /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
     var token: PurgeToken
     /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
-    var givenSource: Source?
-    /// The key of its task, unchanged where `rasterized` or `made(by:)` replaces the request; nil until it is joined.
-    var registered: Key?
+    var given: Source.Given?
+    /// Has later requests not join its task; nil until it is joined.
+    var detachTask: (@Sendable () -> Void)?
     /// The clients that its renderings count for; nil for the client of `context` alone.
     var interest: RenderInterest?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
@@ -128,7 +128,7 @@ struct ImageJob: Sendable {
         // What the rule has encoded anew may be here already, whether or not the original is.
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
-        if let givenSource { source = givenSource } else { source = try await usableSource() }
+        if let given { source = given.source } else { source = try await usableSource() }
         if request.skips(source.record.format), pipeline.mayPass(source.record) {
             return try await made(by: nil).image(of: source)
         }
@@ -248,7 +248,7 @@ struct ImageJob: Sendable {
             return try await derivedRendition(of: source, by: plan)
         }
         offerUse(found.description, of: source.record)
-        let isOnDisk = found.hit != nil || found.entry?.isOnDisk == true
+        let isOnDisk = found.isFromDisk || found.entry?.isOnDisk == true
         let tier: ImageResponse.Provenance = isOnDisk ? .disk : .memory
         var response = ImageResponse(of: source, found.description, found.body, provenance: tier)
         response.description.name(request.resultKey, request.resultKeyText)
@@ -304,7 +304,7 @@ struct ImageJob: Sendable {
             response = try await renderAndStore(source, by: plan)
         } catch {
             // The file changed after it was stored, so the error does not concern the source.
-            guard await tiers.isUnaltered(source.hit) else {
+            guard await tiers.isUnaltered(source.file) else {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }

@@ -8,8 +8,8 @@ import Freshness
 struct Source: Sendable {
     var record: SourceRecord
     var body: StoredBody?
-    /// The disk tier's answer, where the bytes are from there.
-    var hit: DiskHit?
+    /// The disk tier's file that the bytes are in.
+    var file: DiskHit.CheckedFile?
     var provenance: ImageResponse.Provenance
     /// Microseconds spent on the origin.
     var fetchTime = 0
@@ -35,10 +35,17 @@ struct Source: Sendable {
         self.provenance = provenance
     }
 
+    /// A source by reference: a value of this size would be copied with each job.
+    final class Given: Sendable {
+        let source: Source
+
+        init(_ source: Source) { self.source = source }
+    }
+
     /// The same with bytes that a tier has.
     func with(_ found: ImageTiers.Found) -> Source {
         var copy = self
-        (copy.body, copy.hit) = (found.body, found.hit)
+        (copy.body, copy.file) = (found.body, found.file)
         return copy
     }
 }

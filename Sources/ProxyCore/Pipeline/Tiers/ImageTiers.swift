@@ -103,8 +103,10 @@ package final class ImageTiers: Sendable {
         let description: EntryDescription
         let body: StoredBody
         var entry: MemoryEntry?
-        /// The disk tier's answer, where they are from there and not from memory.
-        var hit: DiskHit?
+        /// Whether they are from the disk tier and not from memory.
+        var isFromDisk = false
+        /// The disk tier's file that they are in.
+        var file: DiskHit.CheckedFile?
     }
 
     // MARK: - Looking up
@@ -211,7 +213,7 @@ package final class ImageTiers: Sendable {
     ) async throws(PipelineError) -> Found? {
         do throws(DiskCacheError) {
             guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
-            return Found(description: hit.description, body: hit.body, hit: hit)
+            return Found(description: hit.description, body: hit.body, isFromDisk: true, file: hit.file)
         } catch .overloaded {
             throw .queueFull
         } catch {
@@ -221,9 +223,9 @@ package final class ImageTiers: Sendable {
     }
 
     /// Whether bytes of the disk tier that were used are still unaltered; else they are removed.
-    func isUnaltered(_ hit: DiskHit?) async -> Bool {
-        guard let hit else { return true }
-        return await disk.isUnaltered(hit)
+    func isUnaltered(_ file: DiskHit.CheckedFile?) async -> Bool {
+        guard let file else { return true }
+        return await disk.isUnaltered(file)
     }
 
     // MARK: - Into memory
