@@ -16,7 +16,7 @@ package protocol ImageTransforming: Sendable {
     var arguments: TransformArguments { get }
 
     /// Creates an operation from arguments that fit the declaration; checks the rules between them.
-    init(_ arguments: TransformArguments) throws(TransformError)
+    init(arguments: TransformArguments) throws(TransformError)
 
     /// Adds the operation to the image's pipeline; every input image is sRGB or grey of 8 bits.
     ///
@@ -82,7 +82,7 @@ extension ImageTransforming {
     func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {
         guard density != 1, Self.followsDensity else { return self }
         do throws(TransformError) {
-            return try Self(arguments.scaled(by: density, isRounded: true))
+            return try Self(arguments: arguments.scaled(by: density, isRounded: true))
         } catch {
             throw .tooManyPixels("\(error)")
         }

@@ -26,7 +26,7 @@ struct Convolve: ImageTransforming {
     private let width: Int
     private let divisor: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1

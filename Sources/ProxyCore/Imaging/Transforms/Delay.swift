@@ -19,7 +19,7 @@ struct Delay: ImageTransforming {
     let arguments: TransformArguments
     private let delays: [Int]
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         let others = (arguments.text(Self.others) ?? "").split(separator: "+").map { Int($0) ?? 0 }
         guard others.allSatisfy(Self.range.contains) else {

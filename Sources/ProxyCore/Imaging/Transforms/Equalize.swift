@@ -11,10 +11,6 @@ struct Equalize: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

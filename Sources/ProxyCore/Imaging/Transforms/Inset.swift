@@ -21,7 +21,7 @@ struct Inset: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
     }
 

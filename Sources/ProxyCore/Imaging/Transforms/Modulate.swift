@@ -18,10 +18,6 @@ struct Modulate: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

@@ -15,10 +15,6 @@ struct Noise: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

@@ -13,16 +13,11 @@ struct Opacity: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let factor: Double
-
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        factor = arguments.number(Self.amount) ?? 1
-    }
 
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        factor == 1 ? image : try image.faded(by: factor)
+        let factor = arguments.number(Self.amount) ?? 1
+        return factor == 1 ? image : try image.faded(by: factor)
     }
 }

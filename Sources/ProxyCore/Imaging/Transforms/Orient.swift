@@ -16,7 +16,7 @@ package struct Orient: ImageTransforming {
     package let arguments: TransformArguments
     private let word: String
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         guard case .word(let word) = arguments[Self.value] else {
             throw arguments.error(.missing, Self.value)

@@ -10,10 +10,6 @@ struct Reverse: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

@@ -38,7 +38,7 @@ struct Round: ImageTransforming {
     private let wantedBorder: Length?
     private let borderColor: PixelColor
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wantedRadius = arguments.length(Self.radius)
         wantedHeight = arguments.length(Self.vertical)

@@ -18,11 +18,9 @@ struct Saturation: MatrixTransforming {
     var cost: PixelCost { PixelCost(memory: 4) }
 
     let arguments: TransformArguments
-    let matrix: ColorMatrix
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        matrix = .blend(toward: Self.cssGrey, by: 1 - (arguments.number(Self.amount) ?? 1))
+    var matrix: ColorMatrix {
+        .blend(toward: Self.cssGrey, by: 1 - (arguments.number(Self.amount) ?? 1))
     }
 
     /// The weights in the definition of saturate(), with three digits (Filter Effects Module Level 1 §9.6).
