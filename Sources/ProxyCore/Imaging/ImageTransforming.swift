@@ -20,7 +20,10 @@ package protocol ImageTransforming: Sendable {
 
     /// Adds the operation to the image's pipeline; every input image is sRGB or grey of 8 bits.
     ///
-    /// Called once per frame, first frame first; `context` stores decisions that must be equal on all frames.
+    /// Called once per frame, first frame first, by the default `apply(to:in:)`. The default changes nothing.
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage
+
+    /// The same with `context`, which stores decisions that must be equal on all frames.
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
@@ -52,6 +55,14 @@ package protocol ImageTransforming: Sendable {
 }
 
 extension ImageTransforming {
+    package func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage { image }
+
+    package func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        try apply(to: image)
+    }
+
     package static var followsDensity: Bool { false }
 
     package var looksAhead: Bool { false }

@@ -13,9 +13,7 @@ struct Background: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         guard image.hasAlpha else { return image }
         let color = arguments.color(Self.color) ?? .white
         let picture = try color.isGrey ? image.duplicate() : image.inColor()

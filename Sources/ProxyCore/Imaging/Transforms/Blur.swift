@@ -15,9 +15,7 @@ struct Blur: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         try image.inMemory().softened(sigma: arguments.number(Self.sigma) ?? 1)
     }
 }

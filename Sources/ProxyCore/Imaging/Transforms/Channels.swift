@@ -18,9 +18,7 @@ struct Channels: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let curves = zip(Self.factors, Self.sums).map { factor, sum in
             let (slope, level) = (arguments.number(factor) ?? 1, arguments.number(sum) ?? 0)
             return ToneCurve { $0 * slope + level / 255 }

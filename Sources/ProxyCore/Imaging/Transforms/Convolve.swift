@@ -43,9 +43,7 @@ struct Convolve: ImageTransforming {
         }
     }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()
         guard ready.hasAlpha else {
             return try ready.convolved(with: weights, width: width, divisor: divisor)

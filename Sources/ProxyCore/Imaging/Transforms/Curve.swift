@@ -42,9 +42,7 @@ struct Curve: ImageTransforming {
         return Spline(points: points)
     }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         try image.toned(byEach: curves)
     }
 }

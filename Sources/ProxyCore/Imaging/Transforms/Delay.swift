@@ -28,12 +28,6 @@ struct Delay: ImageTransforming {
         delays = [Int(arguments.number(Self.milliseconds) ?? 100)] + others
     }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
-    }
-
     func schedule(_ playback: inout Playback) {
         playback.delays = playback.delays.indices.map { delays[min($0, delays.count - 1)] }
     }

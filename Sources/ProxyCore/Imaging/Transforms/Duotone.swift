@@ -18,9 +18,7 @@ struct Duotone: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let grey = try image.inColor().recombined(by: ColorMatrix(weights: ColorMatrix.grey))
         let shadow = arguments.color(Self.shadow) ?? .black
         let highlight = arguments.color(Self.highlight) ?? .white

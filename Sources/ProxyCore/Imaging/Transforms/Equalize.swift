@@ -11,9 +11,7 @@ struct Equalize: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let ready = try image.inMemory()
         guard ready.hasAlpha else { return try ready.equalized() }
         return try ready.colorBands().equalized().joined(with: ready.band(ready.bands - 1))

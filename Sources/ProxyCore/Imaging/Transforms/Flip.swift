@@ -19,9 +19,7 @@ struct Flip: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         switch arguments.choice(Self.direction) ?? Direction.h {
         case .h: try image.flipped(vertically: false)
         case .v: try image.inMemory().flipped(vertically: true)

@@ -13,12 +13,6 @@ struct Loop: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
-    }
-
     func schedule(_ playback: inout Playback) {
         playback.loop = Int(arguments.number(Self.count) ?? 0)
     }

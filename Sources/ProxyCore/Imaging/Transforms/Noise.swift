@@ -15,9 +15,7 @@ struct Noise: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let deviation = arguments.number(Self.amount) ?? 0
         let seed = Int(arguments.number(Self.seed) ?? 1)
         guard image.hasAlpha else { return try image.grained(by: deviation, seed: seed) }

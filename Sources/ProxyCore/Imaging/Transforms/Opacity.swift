@@ -14,9 +14,7 @@ struct Opacity: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let factor = arguments.number(Self.amount) ?? 1
         return factor == 1 ? image : try image.faded(by: factor)
     }

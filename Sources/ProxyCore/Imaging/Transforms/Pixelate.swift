@@ -15,9 +15,7 @@ struct Pixelate: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let shorter = min(image.size.width, image.size.height)
         let pixels = max(1, arguments.length(Self.size)?.roundedPixels(of: shorter) ?? 1)
         let ready = try image.inMemory()

@@ -29,9 +29,7 @@ struct Saturation: MatrixTransforming {
     /// The weights of the squares (HSP).
     private static let perceived: [Double] = (0..<3).flatMap { _ in [0.299, 0.587, 0.114] }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         if image.isGrey { return image }
         guard arguments[Self.grey] == .word("perceived") else { return try image.recombined(by: matrix) }
         let amount = arguments.number(Self.amount) ?? 1

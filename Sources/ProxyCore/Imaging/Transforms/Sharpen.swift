@@ -17,9 +17,7 @@ struct Sharpen: ImageTransforming {
 
     let arguments: TransformArguments
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         try image.inMemory().sharpened(
             by: arguments.number(Self.amount) ?? 1, sigma: arguments.number(Self.sigma) ?? 1)
     }

@@ -22,12 +22,6 @@ struct Speed: ImageTransforming {
     private static let hurried = 10
     private static let played = 100
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
-    }
-
     func schedule(_ playback: inout Playback) {
         let factor = arguments.number(Self.factor) ?? 1
         guard factor != 1 else { return }

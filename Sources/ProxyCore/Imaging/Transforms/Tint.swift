@@ -19,9 +19,7 @@ struct Tint: ImageTransforming {
     private var tint: PixelColor { arguments.color(Self.color) ?? .black }
     private var blending: BlendMode { arguments.choice(Self.mode) ?? .multiply }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()
         if arguments[Self.mode] == .word(Self.lab) {
             return try base.tinted(a: tint.lab.a, b: tint.lab.b)
