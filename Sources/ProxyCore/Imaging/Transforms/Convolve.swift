@@ -44,11 +44,8 @@ struct Convolve: ImageTransforming {
     }
 
     func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
-        let ready = try image.inMemory()
-        guard ready.hasAlpha else {
-            return try ready.convolved(with: weights, width: width, divisor: divisor)
+        try image.inMemory().onColors { colors throws(ImagingError) in
+            try colors.convolved(with: weights, width: width, divisor: divisor)
         }
-        let colors = try ready.colorBands().convolved(with: weights, width: width, divisor: divisor)
-        return try colors.joined(with: ready.band(ready.bands - 1))
     }
 }

@@ -12,8 +12,6 @@ struct Equalize: ImageTransforming {
     let arguments: TransformArguments
 
     func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
-        let ready = try image.inMemory()
-        guard ready.hasAlpha else { return try ready.equalized() }
-        return try ready.colorBands().equalized().joined(with: ready.band(ready.bands - 1))
+        try image.inMemory().onColors { colors throws(ImagingError) in try colors.equalized() }
     }
 }

@@ -33,9 +33,8 @@ struct Saturation: MatrixTransforming {
         if image.isGrey { return image }
         guard arguments[Self.grey] == .word("perceived") else { return try image.recombined(by: matrix) }
         let amount = arguments.number(Self.amount) ?? 1
-        guard image.hasAlpha else { return try image.saturated(by: amount, weights: Self.perceived) }
-        let ready = try image.inMemory()
-        return try ready.colorBands().saturated(by: amount, weights: Self.perceived)
-            .joined(with: ready.band(ready.bands - 1))
+        return try image.onColors { colors throws(ImagingError) in
+            try colors.saturated(by: amount, weights: Self.perceived)
+        }
     }
 }
