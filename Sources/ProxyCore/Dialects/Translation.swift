@@ -68,19 +68,15 @@ package struct Translation: Sendable, Hashable {
     /// about a result are answered to the other proxy's URL alone.
     package var target: String {
         let used = answer == .facts ? parameters.filter { Self.ofFacts.contains($0.name) } : parameters
-        let query = used.map { "\($0.name)=\(Self.encoded($0.value))" }
+        let query = used.map { parameter in
+            let value = parameter.value.utf8.percentEncoded { $0.isUnreserved || Self.plain.contains($0) }
+            return "\(parameter.name)=\(value)"
+        }
         return (answer == .facts ? "/info?" : "/img?") + query.joined(separator: "&")
     }
 
     private static let ofFacts = ["url", "url64", "expires", "tag"]
 
-    /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
-    private static func encoded(_ text: String) -> String {
-        let bytes = text.utf8.flatMap { byte in
-            byte.isUnreserved || plain.contains(byte) ? [byte] : byte.percentEncoded
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
+    /// What a query can hold beside unreserved characters (RFC 3986 §3.4), but for what would be read otherwise.
     private static let plain = Array(":,/@=*()!".utf8)
 }

@@ -122,7 +122,7 @@ package struct ImgproxyDialect: Dialect {
         }
         var secrets: [[UInt8]] = []
         for (index, text) in keys.enumerated() {
-            guard let secret = Self.bytes(ofDigits: text) else {
+            guard let secret = [UInt8](hexadecimal: text) else {
                 let isKey = index < settings.keys.count
                 throw TranslationError(
                     .invalid, isKey ? "keys" : "salts", "a file does not hold hexadecimal digits")
@@ -147,19 +147,6 @@ package struct ImgproxyDialect: Dialect {
                 throw TranslationError(.invalid, "presets.\(name)", "\(error.option): \(error.reason)")
             }
         }
-    }
-
-    private static func bytes(ofDigits text: [UInt8]) -> [UInt8]? {
-        guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            let digits = text[index..<index + 2]
-            guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
     }
 
     /// Invalid and expired URLs are 404 there, and pictures that can't be read 422.

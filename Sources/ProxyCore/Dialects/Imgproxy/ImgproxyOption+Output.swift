@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The options that are not about pixels, and those of the commercial version.
 extension ImgproxyOption {
     static let output = [
@@ -58,7 +60,7 @@ extension ImgproxyOption {
         },
         ImgproxyOption("filename", "fn", counts: 1...2) { (options, reading) throws(TranslationError) in
             guard let text = reading[0] else { return options.filename = nil }
-            guard reading.flag(1) else { return options.filename = PercentText.wellFormedText(text) ?? text }
+            guard reading.flag(1) else { return options.filename = percentDecodedText(text) ?? text }
             guard
                 let decoded = LenientBase64.decode(text.utf8).flatMap({
                     String(validating: $0, as: UTF8.self)
