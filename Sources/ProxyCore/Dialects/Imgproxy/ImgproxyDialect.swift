@@ -258,7 +258,7 @@ package struct ImgproxyDialect: Dialect {
         guard let option = ImgproxyOption.byName[name] else { throw Self.unknown(name, settings) }
         guard !option.isCommercial || settings.pro else { throw Self.unknown(name, settings) }
         if isInURL { try checkAllowed(option, name) }
-        if option.name == ImgproxyOption.preset {
+        if option == .preset {
             for name in arguments { try apply(preset: name, to: &options, presets) }
             return
         }
@@ -268,7 +268,7 @@ package struct ImgproxyDialect: Dialect {
                 "it has \(arguments.count) arguments; it takes \(option.counts.lowerBound) to \(option.counts.upperBound)"
             )
         }
-        try option.read(&options, reading)
+        try options.set(option, reading)
     }
 
     private func apply(
@@ -297,7 +297,7 @@ package struct ImgproxyDialect: Dialect {
         }
         guard
             settings.allowedOptions.isEmpty
-                || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0]?.name == option.name })
+                || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0] == option })
         else { throw TranslationError(.forbidden, name, "it is not among the dialect's allowedOptions") }
     }
 
