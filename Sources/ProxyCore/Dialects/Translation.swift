@@ -9,12 +9,6 @@ package struct Translation: Sendable, Hashable {
         /// The name, such as `transform`.
         package var name: String
         package var value: String
-
-        /// Wraps a name and a value.
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// What is answered.
@@ -27,10 +21,10 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// The parameters, each at most once.
-    package var parameters: [Parameter]
+    package var parameters: [Parameter] = []
     /// Whether the foreign URL has a valid signature.
-    package var isSigned: Bool
-    package var answer: Answer
+    package var isSigned = false
+    package var answer = Answer.picture
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
     /// for an error.
     package var redirect: Parameter?
@@ -38,17 +32,7 @@ package struct Translation: Sendable, Hashable {
     /// unambiguous.
     package var readSource: String?
     /// The options that have no effect here, with why; for explanations.
-    package var ignored: [String]
-
-    package init(
-        parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture,
-        ignored: [String] = []
-    ) {
-        self.parameters = parameters
-        self.isSigned = isSigned
-        self.answer = answer
-        self.ignored = ignored
-    }
+    package var ignored: [String] = []
 
     /// The value of a parameter; setting nil removes it.
     package subscript(name: String) -> String? {
