@@ -6,7 +6,7 @@ import Primitives
 enum KeyText {
     /// The key in a file: its bytes, or what follows `hex:` or `base64:`; nil if that is invalid.
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {
-        if bytes.starts(with: "hex:".utf8) { return hexadecimal(bytes.dropFirst(4)) }
+        if bytes.starts(with: "hex:".utf8) { return [UInt8](hexadecimal: bytes.dropFirst(4)) }
         if bytes.starts(with: "base64:".utf8) { return base64(bytes.dropFirst(7)) }
         return bytes
     }
@@ -20,17 +20,6 @@ enum KeyText {
         return bytes.count.isMultiple(of: 2)
             ? "a character behind hex: is no hexadecimal digit"
             : "there is an odd number of hexadecimal digits behind hex:"
-    }
-
-    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        var rest = digits
-        while let high = rest.popFirst(), let low = rest.popFirst() {
-            guard let high = hexDigit(high), let low = hexDigit(low) else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
     }
 
     /// Both alphabets, with or without padding.

@@ -226,20 +226,7 @@ struct SitemapReader {
     }
 
     private func character(named name: String) throws -> Unicode.Scalar? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default: break
-        }
-        let isHex = name.hasPrefix("#x")
-        if name.hasPrefix("#"), let number = UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10),
-            number > 0x20, let scalar = Unicode.Scalar(number)
-        {
-            return scalar
-        }
+        if let character = xmlCharacter(named: name), character.value > 0x20 { return character }
         // Many sitemaps have a bare '&' in a query, which ends in no ';'.
         guard name.utf8.allSatisfy({ $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "/") }) else { return nil }
         throw problem(

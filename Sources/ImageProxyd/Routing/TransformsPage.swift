@@ -16,5 +16,5 @@ enum TransformsPage {
     static func answer(_ request: HTTPRequest) -> HTTPResponse { page.answer(to: request) }
 
     /// The operations as a JSON object.
-    static let text = (["operations": .array(TransformPipeline.catalogue.map(\.json))] as JSONValue).compact
+    static let text = (["operations": TransformPipeline.catalogue] as JSONValue).compact
 }

@@ -17,12 +17,6 @@ enum PercentText {
         String(validating: decoded(text, form: form), as: UTF8.self)
     }
 
-    /// Decodes `%HH` once; nil for a `%` without two hexadecimal digits, too.
-    static func wellFormedText(_ text: some StringProtocol) -> String? {
-        let (bytes, fault) = percentDecoded(text.utf8)
-        return fault == nil ? String(validating: bytes, as: UTF8.self) : nil
-    }
-
     /// A decoded URL as it is written: bytes that no URL has are encoded, and so is a `%` that begins no escape.
     static func url(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []

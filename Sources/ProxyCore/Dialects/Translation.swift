@@ -9,12 +9,6 @@ package struct Translation: Sendable, Hashable {
         /// The name, such as `transform`.
         package var name: String
         package var value: String
-
-        /// Wraps a name and a value.
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// What is answered.
@@ -27,10 +21,10 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// The parameters, each at most once.
-    package var parameters: [Parameter]
+    package var parameters: [Parameter] = []
     /// Whether the foreign URL has a valid signature.
-    package var isSigned: Bool
-    package var answer: Answer
+    package var isSigned = false
+    package var answer = Answer.picture
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
     /// for an error.
     package var redirect: Parameter?
@@ -41,17 +35,7 @@ package struct Translation: Sendable, Hashable {
     static let mostOptions = 100
 
     /// The options that have no effect here, with why; for explanations.
-    package var ignored: [String]
-
-    package init(
-        parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture,
-        ignored: [String] = []
-    ) {
-        self.parameters = parameters
-        self.isSigned = isSigned
-        self.answer = answer
-        self.ignored = ignored
-    }
+    package var ignored: [String] = []
 
     /// The value of a parameter; setting nil removes it.
     package subscript(name: String) -> String? {
@@ -71,19 +55,15 @@ package struct Translation: Sendable, Hashable {
     /// about a result are answered to the other proxy's URL alone.
     package var target: String {
         let used = answer == .facts ? parameters.filter { Self.ofFacts.contains($0.name) } : parameters
-        let query = used.map { "\($0.name)=\(Self.encoded($0.value))" }
+        let query = used.map { parameter in
+            let value = parameter.value.utf8.percentEncoded { $0.isUnreserved || Self.plain.contains($0) }
+            return "\(parameter.name)=\(value)"
+        }
         return (answer == .facts ? "/info?" : "/img?") + query.joined(separator: "&")
     }
 
     private static let ofFacts = ["url", "url64", "expires", "tag"]
 
-    /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
-    private static func encoded(_ text: String) -> String {
-        let bytes = text.utf8.flatMap { byte in
-            byte.isUnreserved || plain.contains(byte) ? [byte] : byte.percentEncoded
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
+    /// What a query can hold beside unreserved characters (RFC 3986 §3.4), but for what would be read otherwise.
     private static let plain = Array(":,/@=*()!".utf8)
 }

@@ -16,11 +16,14 @@ package protocol ImageTransforming: Sendable {
     var arguments: TransformArguments { get }
 
     /// Creates an operation from arguments that fit the declaration; checks the rules between them.
-    init(_ arguments: TransformArguments) throws(TransformError)
+    init(arguments: TransformArguments) throws(TransformError)
 
     /// Adds the operation to the image's pipeline; every input image is sRGB or grey of 8 bits.
     ///
-    /// Called once per frame, first frame first; `context` stores decisions that must be equal on all frames.
+    /// Called once per frame, first frame first, by the default `apply(to:in:)`. The default changes nothing.
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage
+
+    /// The same with `context`, which stores decisions that must be equal on all frames.
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
@@ -52,6 +55,14 @@ package protocol ImageTransforming: Sendable {
 }
 
 extension ImageTransforming {
+    package func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage { image }
+
+    package func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        try apply(to: image)
+    }
+
     package static var followsDensity: Bool { false }
 
     package var looksAhead: Bool { false }
@@ -82,7 +93,7 @@ extension ImageTransforming {
     func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {
         guard density != 1, Self.followsDensity else { return self }
         do throws(TransformError) {
-            return try Self(arguments.scaled(by: density, isRounded: true))
+            return try Self(arguments: arguments.scaled(by: density, isRounded: true))
         } catch {
             throw .tooManyPixels("\(error)")
         }

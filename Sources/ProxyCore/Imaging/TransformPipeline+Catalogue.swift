@@ -3,97 +3,56 @@
 package import Primitives
 
 extension TransformPipeline {
-    /// The reference of one operation, derived from its declaration.
-    package struct OperationDescription: Sendable, Equatable {
-        /// The operation's name.
-        package let name: String
-        /// Its effect, in one line.
-        package let summary: String
-        /// Its parameters in the order of their positions.
-        package let parameters: [ParameterDescription]
+    /// The names of all operations, in the order of the reference.
+    package static var operationNames: [String] { TransformRegistry.all.map { $0.name } }
 
-        /// The operation for programs.
-        package var json: JSONValue {
+    /// The reference of all operations for programs, derived from their declarations.
+    package static var catalogue: JSONValue {
+        let operations = TransformRegistry.all.map { type -> JSONValue in
             [
-                "name": name.json, "summary": summary.json,
-                "parameters": .array(parameters.map(\.json)),
+                "name": type.name.json, "summary": type.summary.json,
+                "parameters": .array(type.parameters.map(\.json)),
             ]
         }
-    }
-
-    /// The reference of one parameter.
-    package struct ParameterDescription: Sendable, Equatable {
-        /// The parameter's name.
-        package let name: String
-        /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
-        package let type: String
-        package let isRequired: Bool
-        /// The canonical spelling of the default; nil if there is none.
-        let defaultValue: String?
-        /// The minimum; nil if it is not a number.
-        package let minimum: Double?
-        /// The maximum; nil if it is not a number.
-        package let maximum: Double?
-        /// The allowed words; nil if there are none.
-        package let choices: [String]?
-        /// The allowed values, in words.
-        package let allowed: String
-        /// Whether `dpr` multiplies it.
-        let isScaledByDPR: Bool
-        /// Its purpose, in one line.
-        package let summary: String
-
-        /// The parameter for programs; `null` for what it has not.
-        fileprivate var json: JSONValue {
-            [
-                "name": name.json, "type": type.json, "required": isRequired.json,
-                "default": defaultValue.json, "minimum": minimum.json, "maximum": maximum.json,
-                "choices": choices.json, "allowed": allowed.json, "scaledByDPR": isScaledByDPR.json,
-                "summary": summary.json,
-            ]
-        }
-    }
-
-    /// All operations, in the order of the reference.
-    package static var catalogue: [OperationDescription] {
-        TransformRegistry.all.map { type in
-            OperationDescription(
-                name: type.name, summary: type.summary, parameters: type.parameters.map(description))
-        }
-    }
-
-    private static func description(of parameter: TransformParameter) -> ParameterDescription {
-        var isRequired = false
-        var defaultValue: String?
-        switch parameter.fallback {
-        case .required: isRequired = true
-        case .value(let value): defaultValue = value.description
-        case .absent: break
-        }
-        return ParameterDescription(
-            name: parameter.name, type: parameter.kind.label, isRequired: isRequired,
-            defaultValue: defaultValue, minimum: parameter.kind.bounds?.lowerBound.double,
-            maximum: parameter.kind.bounds?.upperBound.double, choices: parameter.kind.choices,
-            allowed: parameter.kind.expectation, isScaledByDPR: parameter.isScaled,
-            summary: parameter.doc)
+        return .array(operations)
     }
 
     /// The reference as a table in Markdown, as in `docs/transforms.md`.
     package static var referenceTable: String {
-        let rows = catalogue.flatMap { operation in
-            let head = "| `\(operation.name)` | | | \(operation.summary) |"
-            return [head] + operation.parameters.map(row)
+        let rows = TransformRegistry.all.flatMap { type in
+            ["| `\(type.name)` | | | \(type.summary) |"] + type.parameters.map(\.row)
         }
         return (["| operation | parameter | default | |", "|---|---|---|---|"] + rows)
             .joined(separator: "\n") + "\n"
     }
+}
 
-    private static func row(_ parameter: ParameterDescription) -> String {
-        let fallback =
-            parameter.isRequired ? "required" : parameter.defaultValue.map { "`\($0)`" } ?? "none"
-        let scaled = parameter.isScaledByDPR ? " Multiplied by `dpr`." : ""
-        let expected = parameter.allowed.prefix(1).uppercased() + parameter.allowed.dropFirst()
-        return "| | `\(parameter.name)` | \(fallback) | \(parameter.summary) \(expected).\(scaled) |"
+extension TransformParameter {
+    private var isRequired: Bool {
+        if case .required = fallback { true } else { false }
+    }
+
+    /// The canonical spelling of the default; nil if there is none.
+    private var defaultValue: String? {
+        if case .value(let value) = fallback { value.description } else { nil }
+    }
+
+    /// The parameter for programs; `null` for what it has not.
+    fileprivate var json: JSONValue {
+        [
+            "name": name.json, "type": kind.label.json, "required": isRequired.json,
+            "default": defaultValue.json, "minimum": (kind.bounds?.lowerBound.double).json,
+            "maximum": (kind.bounds?.upperBound.double).json, "choices": kind.choices.json,
+            "allowed": kind.expectation.json, "scaledByDPR": isScaled.json, "summary": doc.json,
+        ]
+    }
+
+    /// The parameter's row of the table.
+    fileprivate var row: String {
+        let fallback = isRequired ? "required" : defaultValue.map { "`\($0)`" } ?? "none"
+        let scaled = isScaled ? " Multiplied by `dpr`." : ""
+        let expected = kind.expectation.prefix(1).uppercased() + kind.expectation.dropFirst()
+        return "| | `\(name)` | \(fallback) | \(doc) \(expected).\(scaled) |"
     }
 }
 
@@ -106,6 +65,7 @@ extension TransformParameter.Kind {
         }
     }
 
+    /// The minimum and the maximum; nil if its values are no numbers.
     fileprivate var bounds: ClosedRange<FixedNumber>? {
         switch self {
         case .whole(let range), .length(let range), .lengthOr(let range, _):

@@ -80,7 +80,7 @@ package struct TransformPipeline: Sendable {
         guard dpr != 1 else { return self }
         var scaled: [any ImageTransforming] = orientation.map { [$0] } ?? []
         for operation in operations {
-            scaled.append(try type(of: operation).init(operation.arguments.scaled(by: dpr)))
+            scaled.append(try type(of: operation).init(arguments: operation.arguments.scaled(by: dpr)))
         }
         return try TransformPipeline(scaled)
     }

@@ -58,9 +58,7 @@ package protocol CurveTransforming: ImageTransforming {
 
 extension CurveTransforming {
     /// Applies the curve to all colour bands.
-    package func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    package func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         curve == .identity ? image : try image.toned(by: curve)
     }
 }
@@ -77,9 +75,7 @@ extension MatrixTransforming {
     package static var keepsGrey: Bool { true }
 
     /// Applies the matrix to the colours.
-    package func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    package func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         if image.isGrey, Self.keepsGrey { return image }
         return try image.inColor().recombined(by: matrix)
     }

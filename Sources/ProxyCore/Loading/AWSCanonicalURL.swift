@@ -42,14 +42,6 @@ enum AWSCanonicalURL {
     }
 
     private static func encoded(_ text: ArraySlice<UInt8>, keeping kept: UInt8? = nil) -> String {
-        var out: [UInt8] = []
-        for byte in percentDecoded(text).bytes {
-            if byte.isUnreserved || byte == kept {
-                out.append(byte)
-            } else {
-                out += byte.percentEncoded
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
+        percentDecoded(text).bytes.percentEncoded { $0.isUnreserved || $0 == kept }
     }
 }

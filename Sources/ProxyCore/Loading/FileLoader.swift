@@ -53,7 +53,7 @@ package final class FileLoader: ImageLoading {
     static func path(of url: SourceURL) -> String? {
         var segments: [String] = []
         for segment in url.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let name = segment.percentDecoded, !name.isEmpty, name != ".", name != "..",
+            guard let name = percentDecodedText(segment), !name.isEmpty, name != ".", name != "..",
                 !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
             else { return nil }
             segments.append(name)
@@ -165,14 +165,5 @@ package final class FileLoader: ImageLoading {
             }
         }
         try result.get()
-    }
-}
-
-extension Substring {
-    /// The text with each `%HH` decoded once; nil for a malformed escape or invalid UTF-8.
-    fileprivate var percentDecoded: String? {
-        let (decoded, fault) = Primitives.percentDecoded(utf8)
-        guard fault == nil else { return nil }
-        return String(validating: decoded, as: UTF8.self)
     }
 }

@@ -24,6 +24,12 @@ package func percentDecoded(_ text: some Sequence<UInt8>) -> (bytes: [UInt8], ma
     return (bytes, malformedAt)
 }
 
+/// Decodes each `%HH` once; nil for a malformed escape or invalid UTF-8.
+package func percentDecodedText(_ text: some StringProtocol) -> String? {
+    let (bytes, fault) = percentDecoded(text.utf8)
+    return fault == nil ? String(validating: bytes, as: UTF8.self) : nil
+}
+
 /// The value of a hexadecimal digit in either case.
 package func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -76,6 +82,15 @@ extension Sequence<UInt8> {
     /// A text in which the other bytes are percent-encoded.
     package func percentEncoded(except isPlain: (UInt8) -> Bool) -> String {
         String(decoding: flatMap { isPlain($0) ? [$0] : $0.percentEncoded }, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes that hexadecimal digits in either case say, two digits each; nil for anything else.
+    package init?(hexadecimal text: some Collection<UInt8>) {
+        let digits = text.compactMap(hexDigit)
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+        self = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }
 

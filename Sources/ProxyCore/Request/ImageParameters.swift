@@ -136,11 +136,6 @@ struct ImageParameters {
         delivery.options.contains(.scaleDownLarge) && !presetDelivery.options.contains(.scaleDownLarge)
     }
 
-    /// The parameters of a request that names none.
-    init(buckets: Buckets) {
-        self.buckets = buckets
-    }
-
     private static func sourceURL(
         _ value: String, _ buckets: Buckets
     ) throws(ImageRequestError) -> SourceURL {

@@ -73,31 +73,3 @@ final class ExchangeAnswerReceiver: OriginReceiving {
         guard isWithin else { throw .tooLarge }
     }
 }
-
-/// The parts of an XML document of S3 that are read: elements without attributes.
-struct XMLText: Sendable {
-    private let text: Substring
-
-    init(_ text: Substring) { self.text = text }
-
-    /// The text of the first element of a name; nil if there is none.
-    func element(_ name: String) -> String? { elements(name, atMost: 1).first.map { String($0.text) } }
-
-    /// Whether the end of an element is all that comes last, but for blanks and line ends.
-    func ends(_ name: String) -> Bool {
-        text.reversed().drop { $0.isWhitespace }.starts(with: "</\(name)>".reversed())
-    }
-
-    /// The contents of all elements of a name.
-    func elements(_ name: String, atMost limit: Int = .max) -> [XMLText] {
-        var found: [XMLText] = []
-        var rest = text
-        while found.count < limit, let start = rest.firstRange(of: "<\(name)>"),
-            let end = rest[start.upperBound...].firstRange(of: "</\(name)>")
-        {
-            found.append(XMLText(rest[start.upperBound..<end.lowerBound]))
-            rest = rest[end.upperBound...]
-        }
-        return found
-    }
-}

@@ -45,6 +45,9 @@ package struct SourceURL: Sendable {
         host.hasPrefix("[") ? IPAddress(String(host.dropFirst().dropLast())) : IPAddress(host)
     }
 
+}
+
+extension SourceURL {
     /// Parses an absolute URL.
     /// - Throws: why it is invalid; only the equivalences of RFC 3986 §6.2.2 and §6.2.3 are normalized,
     ///   nothing is repaired.
@@ -106,14 +109,6 @@ package struct SourceURL: Sendable {
         }
     }
 
-    /// Creates a URL from the parts of its normal form.
-    init(normalized: String, origin: Origin, path: String, query: String?) {
-        self.normalized = normalized
-        self.origin = origin
-        self.path = path
-        self.query = query
-    }
-
     private init(_ url: consuming CurlURL) throws(SourceURLError) {
         let scheme = url.scheme.lowercased()
         let host = url.host.lowercased()
@@ -125,10 +120,9 @@ package struct SourceURL: Sendable {
         let authority = port == SourceURLSyntax.defaultPort(of: scheme) ? host : "\(host):\(port)"
         let normalized = "\(scheme)://\(authority)\(path)\(query.map { "?" + $0 } ?? "")"
         guard normalized.utf8.count <= Self.maxBytes else { throw .tooLong }
-        self.normalized = normalized
-        self.path = path
-        self.query = query
-        origin = Origin(scheme: scheme, host: host, port: port)
+        self.init(
+            normalized: normalized, origin: Origin(scheme: scheme, host: host, port: port), path: path,
+            query: query)
     }
 }
 

@@ -13,7 +13,7 @@ extension BrowserTests {
             let offered = try await browser.run(
                 "return [...document.querySelectorAll('#picker-list button')].map((b) => b.dataset.name).toSorted()"
             )
-            #expect(offered == .strings(TransformPipeline.catalogue.map(\.name).sorted()))
+            #expect(offered == .strings(TransformPipeline.operationNames.sorted()))
 
             try await browser.add("rotate")
             try await browser.waitForPipeline("resize:800x,rotate:8")

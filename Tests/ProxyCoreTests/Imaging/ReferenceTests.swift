@@ -16,11 +16,11 @@ struct ReferenceTests {
 
     @Test("Every operation and every parameter is described in one line")
     func lines() {
-        for operation in TransformPipeline.catalogue {
+        for operation in TransformRegistry.all {
             #expect(operation.summary.hasSuffix(".") && !operation.summary.contains("\n"))
             for parameter in operation.parameters {
-                #expect(parameter.summary.hasSuffix("."), "\(operation.name):\(parameter.name)")
-                #expect(!parameter.summary.contains("|") && !parameter.allowed.contains("|"))
+                #expect(parameter.doc.hasSuffix("."), "\(operation.name):\(parameter.name)")
+                #expect(!parameter.doc.contains("|") && !parameter.kind.expectation.contains("|"))
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Primitives
 import TestSupport
 import Testing
 
@@ -247,30 +248,45 @@ struct TransformPipelineTests {
             return row.split(separator: ",").map { String($0.prefix { $0 != ":" }) }
         }
 
-        #expect(Set(names) == Set(TransformPipeline.catalogue.map(\.name)))
+        #expect(Set(names) == Set(TransformPipeline.operationNames))
     }
 
     @Test("The catalogue describes every operation by its own declaration")
-    func catalogue() throws {
+    func catalogue() {
         let catalogue = TransformPipeline.catalogue
 
         #expect(
-            catalogue.map(\.name) == [
+            TransformPipeline.operationNames == [
                 "resize", "crop", "inset", "trim", "pad", "extend", "rotate", "flip", "orient", "round",
                 "mask", "tint", "blur", "sharpen", "pixelate", "brightness", "contrast", "saturation",
                 "gamma", "exposure", "hue", "grayscale", "invert", "sepia", "duotone", "channels", "curve",
                 "sigmoid", "modulate", "equalize", "convolve", "noise", "opacity", "opaque", "background",
                 "watermark", "text", "speed", "delay", "loop", "reverse",
             ])
-        let resize = try #require(catalogue.first)
+        func fact(_ operation: String, _ parameter: Int, _ name: String) -> JSONValue? {
+            let index = TransformPipeline.operationNames.firstIndex(of: operation) ?? -1
+            return catalogue.inside(["\(index)", "parameters", "\(parameter)", name])
+        }
         #expect(
-            resize.parameters.map(\.name).starts(with: ["size", "mode", "gravity", "enlarge", "fx", "fy"]))
-        #expect(!resize.parameters[0].isRequired && resize.parameters[0].isScaledByDPR)
-        #expect(resize.parameters[1].choices == ["fit", "cover", "crop", "auto", "outside", "fill"])
-        #expect(catalogue.first { $0.name == "crop" }?.parameters.first?.isRequired == true)
-        #expect(catalogue.first { $0.name == "gamma" }?.parameters.first?.minimum == 0.1)
-        #expect(resize.parameters[1].defaultValue == "fit")
+            (0..<6).map { fact("resize", $0, "name") }
+                == [
+                    "size", "mode", "gravity", "enlarge", "fx", "fy",
+                ].map(JSONValue.string))
+        #expect(fact("resize", 0, "required") == .bool(false))
+        #expect(fact("resize", 0, "scaledByDPR") == .bool(true))
         #expect(
-            catalogue.allSatisfy { !$0.summary.isEmpty && $0.parameters.allSatisfy { !$0.summary.isEmpty } })
+            fact("resize", 1, "choices")
+                == .strings(["fit", "cover", "crop", "auto", "outside", "fill"]))
+        #expect(fact("crop", 0, "required") == .bool(true))
+        #expect(fact("gamma", 0, "minimum") == .number(0.1))
+        #expect(fact("resize", 1, "default") == .string("fit"))
+        for (index, operation) in TransformRegistry.all.enumerated() {
+            #expect(catalogue.inside(["\(index)", "name"]) == .string(operation.name))
+            #expect(catalogue.inside(["\(index)", "summary"]) == .string(operation.summary))
+            #expect(!operation.summary.isEmpty)
+            for place in operation.parameters.indices {
+                #expect(![nil, .string("")].contains(fact(operation.name, place, "summary")))
+            }
+        }
     }
 }

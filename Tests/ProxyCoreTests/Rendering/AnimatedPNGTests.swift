@@ -172,7 +172,7 @@ struct AnimatedPNGTests {
 
     @Test("EXIF in its own chunk has a PNG's orientation and ownership")
     func exif() async throws {
-        let block = ExifBlock(artist: "Ada", copyright: "Lovelace")
+        let block = ExifBlock(Ownership(copyright: "Lovelace", artist: "Ada"))
         let still = try TestPicture.quarters(40, 20).encoded(as: .png)
         func with(_ exif: [UInt8]) -> [UInt8] {
             Array(still.prefix(33)) + Self.chunk("eXIf", exif) + still.dropFirst(33)
@@ -187,7 +187,7 @@ struct AnimatedPNGTests {
 
     @Test("An animation has an ownership, too, in EXIF and in text")
     func animationsOwner() async throws {
-        let block = ExifBlock(artist: "Ada", copyright: "Lovelace")
+        let block = ExifBlock(Ownership(copyright: "Lovelace", artist: "Ada"))
         let text = Self.chunk("tEXt", Array("Copyright\0Babbage".utf8))
         for (extra, owner) in [(Self.chunk("eXIf", block.bytes), "Lovelace"), (text, "Babbage")] {
             let owned = try await rendered(Self.file(Self.three, extra: extra), "", as: .explicit(.webp))

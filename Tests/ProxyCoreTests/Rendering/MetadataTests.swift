@@ -249,7 +249,7 @@ struct MetadataTests {
 
     @Test("A damaged EXIF block is ignored, wherever it is truncated or changed")
     func damaged() throws {
-        let whole = ExifBlock(artist: "Ann", copyright: "a longer notice").bytes
+        let whole = ExifBlock(Ownership(copyright: "a longer notice", artist: "Ann")).bytes
         #expect(ExifBlock(whole)?.text(.copyright) == "a longer notice")
         #expect(ExifBlock(whole)?.text(.artist) == "Ann")
 

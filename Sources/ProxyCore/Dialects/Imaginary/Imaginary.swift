@@ -182,14 +182,6 @@ package struct Imaginary: Dialect {
     }
 
     private static func formEncoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
-            case _ where byte.isUnreserved: bytes.append(byte)
-            default: bytes += byte.percentEncoded
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        text.utf8.percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: " ") }.replacing(" ", with: "+")
     }
 }

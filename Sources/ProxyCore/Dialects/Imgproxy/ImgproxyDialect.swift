@@ -122,7 +122,7 @@ package struct ImgproxyDialect: Dialect {
         }
         var secrets: [[UInt8]] = []
         for (index, text) in keys.enumerated() {
-            guard let secret = Self.bytes(ofDigits: text) else {
+            guard let secret = [UInt8](hexadecimal: text) else {
                 let isKey = index < settings.keys.count
                 throw TranslationError(
                     .invalid, isKey ? "keys" : "salts", "a file does not hold hexadecimal digits")
@@ -147,19 +147,6 @@ package struct ImgproxyDialect: Dialect {
                 throw TranslationError(.invalid, "presets.\(name)", "\(error.option): \(error.reason)")
             }
         }
-    }
-
-    private static func bytes(ofDigits text: [UInt8]) -> [UInt8]? {
-        guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            let digits = text[index..<index + 2]
-            guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
     }
 
     /// Invalid and expired URLs are 404 there, and pictures that can't be read 422.
@@ -276,7 +263,7 @@ package struct ImgproxyDialect: Dialect {
         guard let option = ImgproxyOption.byName[name] else { throw Self.unknown(name, settings) }
         guard !option.isCommercial || settings.pro else { throw Self.unknown(name, settings) }
         if isInURL { try checkAllowed(option, name) }
-        if option.name == ImgproxyOption.preset {
+        if option == .preset {
             for name in arguments { try apply(preset: name, to: &options, presets) }
             return
         }
@@ -286,7 +273,7 @@ package struct ImgproxyDialect: Dialect {
                 "it has \(arguments.count) arguments; it takes \(option.counts.lowerBound) to \(option.counts.upperBound)"
             )
         }
-        try option.read(&options, reading)
+        try options.set(option, reading)
     }
 
     private func apply(
@@ -315,7 +302,7 @@ package struct ImgproxyDialect: Dialect {
         }
         guard
             settings.allowedOptions.isEmpty
-                || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0]?.name == option.name })
+                || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0] == option })
         else { throw TranslationError(.forbidden, name, "it is not among the dialect's allowedOptions") }
     }
 

@@ -1,41 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+/// One option of imgproxy. Its raw value is its names, joined by spaces.
+enum ImgproxyOption: String, CaseIterable {
+    // Sizes
+    case resize = "resize rs"
+    case size = "size s"
+    case resizingType = "resizing_type rt"
+    case width = "width w"
+    case height = "height h"
+    case minWidth = "min-width mw"
+    case minHeight = "min-height mh"
+    case zoom = "zoom z"
+    case dpr
+    case enlarge = "enlarge el"
+    case gravity = "gravity g"
+    case crop = "crop c"
+    case trim = "trim t"
 
-/// One option of imgproxy: its names, how many arguments it has, and what it sets.
-struct ImgproxyOption: Sendable {
-    typealias Reader =
-        @Sendable (inout ImgproxyOptions, ImgproxyArguments) throws(TranslationError) -> Void
+    // Canvas
+    case extend = "extend ex"
+    case extendRatio = "extend_aspect_ratio extend_ar exar"
+    case padding = "padding pd"
+    case autoRotate = "auto_rotate ar"
+    case rotate = "rotate rot"
+    case flip = "flip fl"
 
-    let names: [String]
-    let counts: ClosedRange<Int>
-    /// Whether only the commercial version has it.
-    let isCommercial: Bool
-    let isAboutLimits: Bool
-    let read: Reader
+    // Colours
+    case background = "background bg"
+    case blur = "blur bl"
+    case sharpen = "sharpen sh"
+    case pixelate = "pixelate pix"
+    case watermark = "watermark wm"
 
-    init(
-        _ names: String..., counts: ClosedRange<Int> = 1...1, isCommercial: Bool = false,
-        isAboutLimits: Bool = false, _ read: @escaping Reader
-    ) {
-        self.names = names
-        self.counts = counts
-        self.isCommercial = isCommercial
-        self.isAboutLimits = isAboutLimits
-        self.read = read
+    // Output
+    case format = "format f ext"
+    case quality = "quality q"
+    case formatQuality = "format_quality fq"
+    case maxBytes = "max_bytes mb"
+    case stripMetadata = "strip_metadata sm"
+    case keepCopyright = "keep_copyright kcr"
+    case stripProfile = "strip_color_profile scp"
+    case preserveHDR = "preserve_hdr ph"
+    case enforceThumbnail = "enforce_thumbnail eth"
+    case skipProcessing = "skip_processing skp"
+    case raw
+
+    // Delivery
+    /// Stands for others.
+    case preset = "preset pr"
+    case cachebuster = "cachebuster cb"
+    case expires = "expires exp"
+    case filename = "filename fn"
+    case returnAttachment = "return_attachment att"
+
+    // Limits
+    case maxSourceResolution = "max_src_resolution msr"
+    case maxSourceFileSize = "max_src_file_size msfs"
+    case maxFrames = "max_animation_frames maf"
+    case maxFrameResolution = "max_animation_frame_resolution mafr"
+    case maxResultDimension = "max_result_dimension mrd"
+
+    // Of the commercial version
+    case backgroundAlpha = "background_alpha bga"
+    case contrast = "contrast co"
+    case saturation = "saturation sa"
+    case duotone = "duotone dt"
+    case disableAnimation = "disable_animation da"
+    case page = "page pg"
+
+    /// How many arguments it has.
+    var counts: ClosedRange<Int> {
+        switch self {
+        case .resize: 0...8
+        case .size: 0...7
+        case .zoom, .flip, .filename: 1...2
+        case .gravity, .background, .duotone: 1...3
+        case .trim, .extend, .extendRatio, .padding: 1...4
+        case .crop: 1...5
+        case .watermark: 1...7
+        case .preset, .skipProcessing: 1...64
+        case .formatQuality: 2...64
+        default: 1...1
+        }
     }
 
-    /// The first name.
-    var name: String { names[0] }
+    /// Whether only the commercial version has it.
+    var isCommercial: Bool {
+        switch self {
+        case .backgroundAlpha, .contrast, .saturation, .duotone, .disableAnimation, .page: true
+        default: false
+        }
+    }
 
-    /// The option that stands for others.
-    static let preset = "preset"
+    var isAboutLimits: Bool {
+        switch self {
+        case .maxSourceResolution, .maxSourceFileSize, .maxFrames, .maxFrameResolution, .maxResultDimension:
+            true
+        default: false
+        }
+    }
 
     /// Every option by each of its names.
-    static let byName: [String: ImgproxyOption] = {
-        let all = geometry + canvas + colours + output + delivery + limits + commercial
-        return Dictionary(uniqueKeysWithValues: all.flatMap { option in option.names.map { ($0, option) } })
-    }()
+    static let byName = Dictionary(
+        uniqueKeysWithValues: allCases.flatMap { option in
+            option.rawValue.split(separator: " ").map { (String($0), option) }
+        })
 
     /// Options of the commercial version without an equivalent.
     static let untranslated: Set<String> = [
@@ -48,167 +117,5 @@ struct ImgproxyOption: Sendable {
         "pages", "pgs", "video_thumbnail_second", "vts", "video_thumbnail_keyframes", "vtk",
         "video_thumbnail_tile", "vtt", "video_thumbnail_animation", "vta", "fallback_image_url", "fiu",
         "hashsum", "hs",
-    ]
-
-    // MARK: - Sizes
-
-    private static let geometry = [
-        ImgproxyOption("resize", "rs", counts: 0...8) { (options, reading) throws(TranslationError) in
-            if let type = reading[0] { options.pipeline.resizing = try resizing(type, reading) }
-            try readSize(&options, reading.dropping(1))
-        },
-        ImgproxyOption("size", "s", counts: 0...7) { (options, reading) throws(TranslationError) in
-            try readSize(&options, reading)
-        },
-        ImgproxyOption("resizing_type", "rt") { (options, reading) throws(TranslationError) in
-            options.pipeline.resizing = try resizing(reading.text(0), reading)
-        },
-        ImgproxyOption("width", "w") { (options, reading) throws(TranslationError) in
-            options.pipeline.width = try reading.side(0)
-        },
-        ImgproxyOption("height", "h") { (options, reading) throws(TranslationError) in
-            options.pipeline.height = try reading.side(0)
-        },
-        ImgproxyOption("min-width", "mw") { (options, reading) throws(TranslationError) in
-            options.pipeline.minWidth = try reading.side(0)
-        },
-        ImgproxyOption("min-height", "mh") { (options, reading) throws(TranslationError) in
-            options.pipeline.minHeight = try reading.side(0)
-        },
-        ImgproxyOption("zoom", "z", counts: 1...2) { (options, reading) throws(TranslationError) in
-            options.pipeline.zoomX = try reading.positive(0)
-            options.pipeline.zoomY =
-                reading.values.count == 2 ? try reading.positive(1) : options.pipeline.zoomX
-        },
-        ImgproxyOption("dpr") { (options, reading) throws(TranslationError) in
-            options.pipeline.dpr = try reading.positive(0)
-        },
-        ImgproxyOption("enlarge", "el") { (options, reading) throws(TranslationError) in
-            options.pipeline.mayEnlarge = reading.flag(0)
-        },
-        ImgproxyOption("gravity", "g", counts: 1...3) { (options, reading) throws(TranslationError) in
-            options.pipeline.gravity = try reading.gravity(replacing: options.pipeline.gravity)
-        },
-        ImgproxyOption("crop", "c", counts: 1...5) { (options, reading) throws(TranslationError) in
-            let side = 0...ImgproxyArguments.maxNumber
-            options.pipeline.crop.width = try reading.number(0, in: side)
-            if reading.values.count > 1 { options.pipeline.crop.height = try reading.number(1, in: side) }
-            if reading.values.count > 2 {
-                let set = options.pipeline.crop.gravity ?? ImgproxyOptions.Gravity()
-                options.pipeline.crop.gravity = try reading.dropping(2).gravity(replacing: set)
-            }
-        },
-        ImgproxyOption("trim", "t", counts: 1...4) { (options, reading) throws(TranslationError) in
-            let most = ImgproxyArguments.maxNumber
-            let threshold = reading[0] == nil ? nil : try reading.number(0, in: -most...most)
-            // A negative one is the default there.
-            options.pipeline.trim.threshold = threshold.map { $0 < 0 ? 10 : min($0, 255) }
-            options.pipeline.trim.color = reading[1] == nil ? nil : try reading.color(1)
-            if reading[2] != nil { options.pipeline.trim.isEqualHorizontally = reading.flag(2) }
-            if reading[3] != nil { options.pipeline.trim.isEqualVertically = reading.flag(3) }
-        },
-    ]
-
-    private static func resizing(
-        _ text: String, _ reading: ImgproxyArguments
-    ) throws(TranslationError) -> ImgproxyOptions.Resizing {
-        guard let type = ImgproxyOptions.Resizing(rawValue: text) else {
-            throw reading.error("the type is one of fit, fill, fill-down, force, auto")
-        }
-        return type
-    }
-
-    /// Width, height, enlarge, extend and its gravity; an empty one keeps what was set.
-    private static func readSize(
-        _ options: inout ImgproxyOptions, _ reading: ImgproxyArguments
-    ) throws(TranslationError) {
-        if reading[0] != nil { options.pipeline.width = try reading.side(0) }
-        if reading[1] != nil { options.pipeline.height = try reading.side(1) }
-        if reading[2] != nil { options.pipeline.mayEnlarge = reading.flag(2) }
-        if reading[3] != nil { try readExtend(&options.pipeline.extend, reading.dropping(3)) }
-    }
-
-    /// A switch and a gravity.
-    private static func readExtend(
-        _ extend: inout ImgproxyOptions.Extend, _ reading: ImgproxyArguments
-    ) throws(TranslationError) {
-        extend.isOn = reading.flag(0)
-        let place = reading.dropping(1)
-        guard !place.values.isEmpty else { return }
-        extend.gravity = try place.gravity(replacing: extend.gravity, isPlace: true)
-    }
-
-    // MARK: - Canvas
-
-    private static let canvas = [
-        ImgproxyOption("extend", "ex", counts: 1...4) { (options, reading) throws(TranslationError) in
-            try readExtend(&options.pipeline.extend, reading)
-        },
-        ImgproxyOption("extend_aspect_ratio", "extend_ar", "exar", counts: 1...4) {
-            (options, reading) throws(TranslationError) in
-            try readExtend(&options.pipeline.extendRatio, reading)
-        },
-        ImgproxyOption("padding", "pd", counts: 1...4) { (options, reading) throws(TranslationError) in
-            var padding = options.pipeline.padding
-            if reading[0] != nil { padding.top = try reading.side(0) }
-            padding.right = reading[1] == nil ? padding.top : try reading.side(1)
-            padding.bottom = reading[2] == nil ? padding.top : try reading.side(2)
-            padding.left = reading[3] == nil ? padding.right : try reading.side(3)
-            options.pipeline.padding = padding
-        },
-        ImgproxyOption("auto_rotate", "ar") { (options, reading) throws(TranslationError) in
-            options.pipeline.isTurnedByMetadata = reading.flag(0)
-        },
-        ImgproxyOption("rotate", "rot") { (options, reading) throws(TranslationError) in
-            let angle = try reading.integer(0, in: 0...360_000)
-            guard angle.isMultiple(of: 90) else { throw reading.error("it is a multiple of 90") }
-            options.pipeline.rotation = angle % 360
-        },
-        ImgproxyOption("flip", "fl", counts: 1...2) { (options, reading) throws(TranslationError) in
-            if reading[0] != nil { options.pipeline.flipsHorizontally = reading.flag(0) }
-            if reading[1] != nil { options.pipeline.flipsVertically = reading.flag(1) }
-        },
-    ]
-
-    // MARK: - Colours
-
-    private static let colours = [
-        ImgproxyOption("background", "bg", counts: 1...3) { (options, reading) throws(TranslationError) in
-            switch reading.values.count {
-            case 1: options.pipeline.background = reading[0] == nil ? nil : try reading.color(0)
-            case 3:
-                var color = ""
-                for place in 0..<3 {
-                    let level = try reading.integer(place, in: 0...255)
-                    color += UInt8(clamping: level).hexadecimal
-                }
-                options.pipeline.background = color
-            default: throw reading.error("it has one argument, or three")
-            }
-        },
-        ImgproxyOption("blur", "bl") { (options, reading) throws(TranslationError) in
-            options.pipeline.blur = try reading.number(0, in: 0...ImgproxyArguments.maxNumber)
-        },
-        ImgproxyOption("sharpen", "sh") { (options, reading) throws(TranslationError) in
-            options.pipeline.sharpen = try reading.number(0, in: 0...ImgproxyArguments.maxNumber)
-        },
-        ImgproxyOption("pixelate", "pix") { (options, reading) throws(TranslationError) in
-            options.pipeline.pixelate = try reading.side(0)
-        },
-        // The last two are of the commercial version.
-        ImgproxyOption("watermark", "wm", counts: 1...7) { (options, reading) throws(TranslationError) in
-            var watermark = options.pipeline.watermark
-            watermark.opacity = try reading.number(0, in: 0...1)
-            if let position = reading[1] {
-                guard position == "re" || ImgproxyArguments.gravities[position] != nil else {
-                    throw reading.error("there is no position '\(position)'")
-                }
-                watermark.position.type = position
-            }
-            watermark.position.x = try reading.offset(2, otherwise: watermark.position.x)
-            watermark.position.y = try reading.offset(3, otherwise: watermark.position.y)
-            if reading[4] != nil { watermark.scale = try reading.positive(4) }
-            options.pipeline.watermark = watermark
-        },
     ]
 }

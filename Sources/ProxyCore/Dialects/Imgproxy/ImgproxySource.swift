@@ -30,7 +30,7 @@ struct ImgproxySource {
         guard pieces.count <= 2 else {
             throw error(parts, "more than one '@'; one that belongs to it is %40")
         }
-        guard let text = PercentText.wellFormedText(pieces[0]) else {
+        guard let text = percentDecodedText(pieces[0]) else {
             throw error(parts, "'%' must be followed by two hexadecimal digits, and the text be UTF-8")
         }
         return (text, pieces.count == 2 ? String(pieces[1]) : nil)
@@ -61,7 +61,7 @@ struct ImgproxySource {
     var filename: String? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         guard let slash = path.lastIndex(of: "/"),
-            let name = PercentText.wellFormedText(path[slash...].dropFirst())
+            let name = percentDecodedText(path[slash...].dropFirst())
         else { return nil }
         let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
         return stem.isEmpty ? nil : stem

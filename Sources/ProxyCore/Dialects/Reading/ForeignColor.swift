@@ -12,13 +12,20 @@ struct ForeignColor: Hashable {
     static let transparent = ForeignColor(red: 0, green: 0, blue: 0, alpha: 0)
     static let white = ForeignColor(red: .max, green: .max, blue: .max, alpha: .max)
 
-    init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
-        self.red = red
-        self.green = green
-        self.blue = blue
-        self.alpha = alpha
-    }
+    /// Whether nothing shows through it.
+    var isOpaque: Bool { alpha == .max }
 
+    /// Whether it leaves everything as it is.
+    var isTransparent: Bool { alpha == 0 }
+
+    /// The colour in our grammar.
+    var text: String {
+        let parts = isOpaque ? [red, green, blue] : [red, green, blue, alpha]
+        return parts.map(\.hexadecimal).joined()
+    }
+}
+
+extension ForeignColor {
     /// Where alpha stands among hexadecimal digits.
     enum AlphaPlace {
         case first, last
@@ -27,31 +34,12 @@ struct ForeignColor: Hashable {
     /// Reads a CSS name in any case, or 3, 4, 6 or 8 hexadecimal digits, also behind a `#`.
     init?(_ text: some StringProtocol, alpha place: AlphaPlace) {
         let text = text.lowercased()
-        if let value = ColorNames.values[text] {
-            self.init(
-                red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
-                blue: UInt8(truncatingIfNeeded: value), alpha: .max)
-        } else if text == "transparent" {
-            self = .transparent
-        } else {
-            self.init(hexadecimal: text.first == "#" ? text.dropFirst() : text[...], place)
-        }
-    }
-
-    private init?(hexadecimal text: Substring, _ place: AlphaPlace) {
-        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
-        guard digits.count == text.count else { return nil }
-        var parts: [UInt8]
-        switch digits.count {
-        case 3, 4: parts = digits.map { $0 << 4 | $0 }
-        case 6, 8: parts = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-        default: return nil
-        }
-        if parts.count == 3 {
-            parts.append(.max)
-        } else if place == .first {
-            parts.append(parts.removeFirst())
-        }
+        let digits = text.first == "#" ? text.dropFirst() : text[...]
+        let alpha = place == .first && digits.count.isMultiple(of: 4) ? digits.count / 4 : 0
+        guard
+            let parts = ColorText.components(name: text)
+                ?? ColorText.components(hexadecimal: digits.dropFirst(alpha) + digits.prefix(alpha))
+        else { return nil }
         self.init(red: parts[0], green: parts[1], blue: parts[2], alpha: parts[3])
     }
 
@@ -80,16 +68,4 @@ struct ForeignColor: Hashable {
     }
 
     private static func level(_ number: Double) -> UInt8 { UInt8(min(max(number.rounded(), 0), 255)) }
-
-    /// Whether nothing shows through it.
-    var isOpaque: Bool { alpha == .max }
-
-    /// Whether it leaves everything as it is.
-    var isTransparent: Bool { alpha == 0 }
-
-    /// The colour in our grammar.
-    var text: String {
-        let parts = isOpaque ? [red, green, blue] : [red, green, blue, alpha]
-        return parts.map(\.hexadecimal).joined()
-    }
 }

@@ -157,7 +157,7 @@ struct ThumborPath {
     }
 
     /// Digits only; more than nine are more than anything may be.
-    static func count(_ text: Substring) -> Int? {
+    static func count(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return min(Int(text) ?? .max, 999_999_999)
     }

@@ -95,7 +95,7 @@ extension ThumborPlan {
 
     /// `convolution(A;B;…,COLUMNS,NORMALISE)`.
     mutating func addConvolution(_ values: [String]) -> Bool {
-        guard (2...3).contains(values.count), let columns = ThumborPath.count(values[1][...]), columns > 0
+        guard (2...3).contains(values.count), let columns = ThumborPath.count(values[1]), columns > 0
         else {
             return false
         }
@@ -121,7 +121,7 @@ extension ThumborPlan {
     private static func points(_ text: String) -> String? {
         guard text.hasPrefix("[("), text.hasSuffix(")]") else { return nil }
         let points = text.dropFirst(2).dropLast(2).split(separator: "),(").map { point in
-            point.split(separator: ",").compactMap { ThumborPath.count($0) }
+            point.split(separator: ",").compactMap(ThumborPath.count)
         }
         guard !points.isEmpty, points.allSatisfy({ $0.count == 2 && $0.allSatisfy { $0 <= 255 } }) else {
             return nil

@@ -28,25 +28,13 @@ extension ThumborPlan {
         // What it would remove is never there: pixels are sRGB, metadata is stripped, regions are not looked for.
         "strip_icc": { _, _ in true }, "strip_exif": { _, _ in true }, "extract_focal": { _, _ in true },
         "format": { (plan, values) in plan.setFormat(values) },
-        "quality": { (plan, values) in
-            guard let number = values.first.flatMap({ ThumborPath.count($0[...]) }) else { return false }
-            plan.quality = min(max(number, 1), 100)
-            return true
-        },
-        "max_bytes": { (plan, values) in
-            guard let count = values.first.flatMap({ ThumborPath.count($0[...]) }), count > 0 else {
-                return false
-            }
-            plan.output["max_bytes"] = "\(count)"
-            return true
-        },
+        "quality": count(from: 0) { $0.quality = min(max($1, 1), 100) },
+        "max_bytes": count(from: 1) { $0.output["max_bytes"] = "\($1)" },
         "blur": { (plan, values) in plan.addBlur(values) },
         "brightness": { (plan, values) in plan.addBrightness(values) },
         "contrast": { (plan, values) in plan.addContrast(values) },
-        "saturation": { (plan, values) in
-            guard let factor = values.first.flatMap(DecimalText.number), factor >= 0 else { return false }
+        "saturation": number(from: 0) { plan, factor in
             plan.operations.append("saturation:\(DecimalText.text(min(factor, 10))):perceived")
-            return true
         },
         "grayscale": { (plan, _) in
             plan.operations.append(plan.isImagor ? "grayscale" : "grayscale:weights=bt601")
@@ -64,7 +52,7 @@ extension ThumborPlan {
         "colorize": { (plan, values) throws(TranslationError) in try plan.addColorize(values) },
         "noise": { (plan, values) in
             guard let amount = values.first.flatMap(DecimalText.number), amount >= 0 else { return false }
-            let seed = values.count > 1 ? ThumborPath.count(values[1][...]) : nil
+            let seed = values.count > 1 ? ThumborPath.count(values[1]) : nil
             if amount > 0 {
                 plan.operations.append(
                     "noise:\(DecimalText.text(min(amount, 100)))" + (seed.map { ":seed=\($0)" } ?? ""))
@@ -74,15 +62,13 @@ extension ThumborPlan {
         "sharpen": { (plan, values) in plan.addSharpen(values) },
         "convolution": { (plan, values) in plan.addConvolution(values) },
         "curve": { (plan, values) in plan.addCurve(values) },
-        "rotate": { (plan, values) in
-            guard let angle = values.first.flatMap(DecimalText.number).map({ Int($0) }) else { return false }
+        "rotate": number { plan, angle in
             // Counterclockwise; what is no quarter turn does nothing.
-            let clockwise = (360 - (angle % 360 + 360) % 360) % 360
+            let clockwise = (360 - (Int(angle) % 360 + 360) % 360) % 360
             if clockwise != 0, clockwise % 90 == 0 {
                 plan.operations.append("rotate:\(clockwise)")
                 plan.hasOtherSize = true
             }
-            return true
         },
         "proportion": { (plan, values) in plan.addProportion(values) },
         "round_corner": { (plan, values) throws(TranslationError) in try plan.addRoundCorner(values) },
@@ -115,56 +101,32 @@ extension ThumborPlan {
             return true
         },
         "expire": { (plan, values) throws(TranslationError) in try plan.addExpiry(values) },
-        "hue": { (plan, values) in
-            guard let angle = values.first.flatMap(DecimalText.number) else { return false }
+        "hue": number { plan, angle in
             plan.operations.append("hue:\(DecimalText.text(angle.truncatingRemainder(dividingBy: 360)))")
-            return true
         },
-        "pixelate": { (plan, values) in
-            guard let size = values.first.flatMap({ ThumborPath.count($0[...]) }), size > 0 else {
-                return false
-            }
-            plan.operations.append("pixelate:\(size)")
-            return true
-        },
-        "saturation": { (plan, values) in
-            guard let percent = values.first.flatMap(DecimalText.number) else { return false }
+        "pixelate": count(from: 1) { $0.operations.append("pixelate:\($1)") },
+        "saturation": number { plan, percent in
             plan.operations.append("saturation:\(DecimalText.text(min(max(0, 1 + percent / 100), 10)))")
-            return true
         },
-        "blur": { (plan, values) in
-            guard let sigma = values.first.flatMap(DecimalText.number), sigma >= 0 else { return false }
+        "blur": number(from: 0) { plan, sigma in
             if sigma >= 0.1 { plan.operations.append("blur:\(DecimalText.text(min(sigma, 250)))") }
-            return true
         },
-        "sharpen": { (plan, values) in
-            guard let sigma = values.first.flatMap(DecimalText.number), sigma >= 0 else { return false }
+        "sharpen": number(from: 0) { plan, sigma in
             if sigma >= 0.1 { plan.operations.append("sharpen:\(DecimalText.text(min(sigma, 250)))") }
-            return true
         },
-        "page": { (plan, values) in
-            guard let page = values.first.flatMap({ ThumborPath.count($0[...]) }), page > 0 else {
-                return false
-            }
-            plan.output["frame"] = "\(page - 1)"
-            return true
-        },
-        "max_frames": { (plan, values) in
-            guard let count = values.first.flatMap({ ThumborPath.count($0[...]) }), count > 0 else {
-                return false
-            }
+        "page": count(from: 1) { $0.output["frame"] = "\($1 - 1)" },
+        "max_frames": count(from: 1) { plan, count in
             if count == 1 { plan.output["animate"] = "first" } else { plan.output["frames"] = "\(count)" }
-            return true
         },
         "trim": { (plan, values) in
-            guard let tolerance = ThumborPath.count((values.first ?? "1")[...]) else { return false }
+            guard let tolerance = ThumborPath.count(values.first ?? "1") else { return false }
             let corner = values.count > 1 && values[1] == "bottom-right" ? ":corner=southeast" : ""
             plan.operations.append("trim:\(threshold(ofTolerance: tolerance))\(corner)")
             return true
         },
         "round_corner": { (plan, values) in
-            guard let radius = values.first.flatMap({ ThumborPath.count($0[...]) }) else { return false }
-            let down = values.count > 1 ? ThumborPath.count(values[1][...]) ?? radius : radius
+            guard let radius = values.first.flatMap(ThumborPath.count) else { return false }
+            let down = values.count > 1 ? ThumborPath.count(values[1]) ?? radius : radius
             plan.operations.append("round:\(radius):ry=\(down)")
             if values.count > 2, let color = color(values[2]) {
                 plan.operations.append("background:\(color)")
@@ -173,6 +135,28 @@ extension ThumborPlan {
         },
         "label": { (plan, values) in plan.addLabel(values) },
     ]
+
+    /// A filter whose first argument is a number that is not less than `least`; others are ignored.
+    private static func number(
+        from least: Double = -.infinity, _ use: @escaping @Sendable (inout ThumborPlan, Double) -> Void
+    ) -> Reader {
+        { (plan, values) in
+            guard let number = values.first.flatMap(DecimalText.number), number >= least else { return false }
+            use(&plan, number)
+            return true
+        }
+    }
+
+    /// The same for a whole number.
+    private static func count(
+        from least: Int, _ use: @escaping @Sendable (inout ThumborPlan, Int) -> Void
+    ) -> Reader {
+        { (plan, values) in
+            guard let count = values.first.flatMap(ThumborPath.count), count >= least else { return false }
+            use(&plan, count)
+            return true
+        }
+    }
 
     /// The numbers of all arguments, if they are as many as wanted and all are numbers.
     static func numbers(_ values: [String], count: Int) -> [Double]? {

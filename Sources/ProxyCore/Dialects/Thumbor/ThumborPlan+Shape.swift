@@ -148,7 +148,7 @@ extension ThumborPlan {
     mutating func addLabel(_ values: [String]) -> Bool {
         guard (5...7).contains(values.count), let place = Place(values[1], values[2], isImagor: true),
             place.tile == nil,
-            let size = ThumborPath.count(values[3][...]), let color = Self.color(values[4]),
+            let size = ThumborPath.count(values[3]), let color = Self.color(values[4]),
             !values[0].isEmpty
         else { return false }
         var text = "text:text64=\(Base64.encodeURL(values[0].utf8)):size=\(size)"
@@ -175,7 +175,7 @@ extension ThumborPlan {
 
     /// `orient(ANGLE)` turns counterclockwise, before the picture gets its size.
     mutating func orient(_ filter: ThumborFilter) throws(TranslationError) {
-        guard let angle = filter.arguments.first.flatMap({ ThumborPath.count($0[...]) }),
+        guard let angle = filter.arguments.first.flatMap(ThumborPath.count),
             angle.isMultiple(of: 90)
         else { return try skip(filter, "is a multiple of 90") }
         if angle % 360 != 0 { operations.append("rotate:\(360 - angle % 360)") }

@@ -14,47 +14,6 @@ package struct PixelColor: Sendable, Hashable {
     static let white = PixelColor(red: .max, green: .max, blue: .max, alpha: .max)
     static let transparent = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// Creates a colour from its components.
-    init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
-        self.red = red
-        self.green = green
-        self.blue = blue
-        self.alpha = alpha
-    }
-
-    /// Parses `RGB`, `RGBA`, `RRGGBB`, `RRGGBBAA`, a CSS name, or `transparent`, in any case.
-    ///
-    /// Hexadecimal wins; no CSS name consists of that many hexadecimal digits, so the grammar is unambiguous.
-    init?(_ text: Substring) {
-        let lowered = text.lowercased()
-        if let color = Self.hexadecimal(lowered) {
-            self = color
-        } else if lowered == Self.transparentName {
-            self = .transparent
-        } else if let value = ColorNames.values[lowered] {
-            self.init(
-                red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
-                blue: UInt8(truncatingIfNeeded: value), alpha: .max)
-        } else {
-            return nil
-        }
-    }
-
-    private static let transparentName = "transparent"
-
-    private static func hexadecimal(_ text: String) -> PixelColor? {
-        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
-        guard digits.count == text.count else { return nil }
-        let pairs: [UInt8]
-        switch digits.count {
-        case 3, 4: pairs = digits.map { $0 << 4 | $0 }
-        case 6, 8: pairs = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-        default: return nil
-        }
-        return PixelColor(
-            red: pairs[0], green: pairs[1], blue: pairs[2], alpha: pairs.count == 4 ? pairs[3] : .max)
-    }
-
     /// Whether it is fully opaque.
     package var isOpaque: Bool { alpha == .max }
 
@@ -74,6 +33,20 @@ package struct PixelColor: Sendable, Hashable {
 
     /// The four components for libvips, 0–255.
     var components: [Double] { [Double(red), Double(green), Double(blue), Double(alpha)] }
+}
+
+extension PixelColor {
+    /// Parses `RGB`, `RGBA`, `RRGGBB`, `RRGGBBAA`, a CSS name, or `transparent`, in any case.
+    ///
+    /// No CSS name consists of that many hexadecimal digits, so the grammar is unambiguous.
+    init?(_ text: Substring) {
+        let lowered = text.lowercased()
+        guard
+            let parts = ColorText.components(hexadecimal: lowered[...])
+                ?? ColorText.components(name: lowered)
+        else { return nil }
+        self.init(red: parts[0], green: parts[1], blue: parts[2], alpha: parts[3])
+    }
 }
 
 extension PixelColor: CustomStringConvertible {

@@ -50,7 +50,7 @@ struct TransformParser {
             try read(Part(text: piece, position: position), into: &reading)
         }
         return try type.init(
-            TransformArguments(
+            arguments: TransformArguments(
                 operation: type.name, parameters: type.parameters, given: reading.given,
                 positionalCount: reading.nextPosition, at: part.position, places: reading.places))
     }

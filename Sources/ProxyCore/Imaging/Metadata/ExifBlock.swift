@@ -4,11 +4,13 @@
 struct ExifBlock {
     /// The structure, from its byte order mark on.
     private(set) var bytes: [UInt8]
-    private let isLittleEndian: Bool
+    private var isLittleEndian: Bool
     /// The positions of the first directory's entries, each 12 bytes long.
-    private let entries: [Int]
+    private var entries: [Int] = []
 
     private static let prefix = Array("Exif\0\0".utf8)
+    /// The position of the pointer to the first directory.
+    private static let pointer = 4
     private static let entryLength = 12
     /// The maximum number of entries that are read.
     private static let entryLimit = 512
@@ -28,22 +30,16 @@ struct ExifBlock {
         case [0x4D, 0x4D, 0x00, 0x2A]: isLittleEndian = false
         default: return nil
         }
-        guard let start = Self.number(bytes, 4, 4, isLittleEndian),
-            let count = Self.number(bytes, start, 2, isLittleEndian), count <= Self.entryLimit,
+        guard let start = number(Self.pointer, 4), let count = number(start, 2), count <= Self.entryLimit,
             start + 2 + count * Self.entryLength <= bytes.count
         else { return nil }
         entries = (0..<count).map { start + 2 + $0 * Self.entryLength }
     }
 
-    private static func number(_ bytes: [UInt8], _ offset: Int, _ length: Int, _ isLittleEndian: Bool) -> Int?
-    {
+    private func number(_ offset: Int, _ length: Int) -> Int? {
         guard offset >= 0, offset + length <= bytes.count else { return nil }
         let part = bytes[offset..<offset + length]
         return (isLittleEndian ? Array(part.reversed()) : Array(part)).reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private func number(_ offset: Int, _ length: Int) -> Int? {
-        Self.number(bytes, offset, length, isLittleEndian)
     }
 
     private func entry(_ tag: Tag) -> Int? { entries.first { number($0, 2) == tag.rawValue } }
@@ -72,42 +68,62 @@ struct ExifBlock {
         bytes.replaceSubrange(entry + 8..<entry + 12, with: isLittleEndian ? [1, 0, 0, 0] : [0, 1, 0, 0])
     }
 
+    // MARK: - Ownership
+
+    /// Creates a structure that contains only the texts of an ownership; little-endian.
+    init(_ ownership: Ownership) {
+        // A directory without entries and without a next one.
+        bytes = [0x49, 0x49, 0x2A, 0x00, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        isLittleEndian = true
+        self = adding(ownership)
+    }
+
     /// Returns a copy with the ownership's texts in place of its own; unchanged if its first directory is
     /// incomplete.
     func adding(_ ownership: Ownership) -> ExifBlock {
-        guard let tags = TIFFTags(ownership, of: bytes) else { return self }
-        var changed = bytes + tags.directory.bytes
-        let place = tags.pointer.offset
-        changed.replaceSubrange(place..<place + tags.pointer.bytes.count, with: tags.pointer.bytes)
+        guard let (directory, pointer) = directory(with: ownership) else { return self }
+        var changed = bytes + directory.bytes
+        changed.replaceSubrange(
+            pointer.offset..<pointer.offset + pointer.bytes.count, with: pointer.bytes)
         return ExifBlock(changed) ?? self
     }
 
-    /// Creates a structure that contains only the texts of an ownership.
-    init(_ ownership: Ownership) { self.init(artist: ownership.artist, copyright: ownership.copyright) }
-
-    /// Creates a structure that contains only these texts; little-endian.
-    init(artist: String?, copyright: String?) {
-        let texts = [(Tag.artist, artist), (Tag.copyright, copyright)].compactMap { tag, text in
-            text.map { (tag: tag, bytes: Array($0.utf8) + [0]) }
-        }
-        var head: [UInt8] = [0x49, 0x49, 0x2A, 0x00, 8, 0, 0, 0] + Self.little(texts.count, 2)
-        var tail: [UInt8] = []
-        let tailStart = head.count + texts.count * Self.entryLength + 4
-        for (tag, text) in texts {
-            head += Self.little(tag.rawValue, 2) + Self.little(2, 2) + Self.little(text.count, 4)
-            if text.count > 4 {
-                head += Self.little(tailStart + tail.count, 4)
-                tail += text
-            } else {
-                head += text + [UInt8](repeating: 0, count: 4 - text.count)
+    /// Artist and copyright for a TIFF, or a similar structure, that lacks them: a new first directory at the end
+    /// of it, and the pointer to it (TIFF 6.0 §2).
+    ///
+    /// Nil if the first directory is incomplete, and if no text is missing.
+    func directory(with ownership: Ownership) -> (directory: Insertion, pointer: Insertion)? {
+        guard !ownership.isEmpty, let start = number(Self.pointer, 4),
+            let next = number(start + 2 + entries.count * Self.entryLength, 4)
+        else { return nil }
+        var tags = entries.map { (tag: number($0, 2) ?? 0, bytes: Array(bytes[$0..<$0 + Self.entryLength])) }
+        // Texts and directories begin at even offsets.
+        var added = [UInt8](repeating: 0, count: bytes.count % 2)
+        for (tag, text) in [(Tag.artist, ownership.artist), (.copyright, ownership.copyright)] {
+            guard let text else { continue }
+            let letters = Array(text.utf8) + [0]
+            var value = letters
+            if letters.count > 4 {
+                value = spelled(bytes.count + added.count, 4)
+                added += letters + [UInt8](repeating: 0, count: letters.count % 2)
             }
+            value += [UInt8](repeating: 0, count: 4 - value.count)
+            tags.removeAll { $0.tag == tag.rawValue }
+            // Type 2 is ASCII.
+            tags.append(
+                (tag.rawValue, spelled(tag.rawValue, 2) + spelled(2, 2) + spelled(letters.count, 4) + value))
         }
-        bytes = head + [0, 0, 0, 0] + tail
-        isLittleEndian = true
-        entries = texts.indices.map { 10 + $0 * Self.entryLength }
+        tags.sort { $0.tag < $1.tag }
+        let directory = spelled(tags.count, 2) + tags.flatMap(\.bytes) + spelled(next, 4)
+        return (
+            directory: Insertion(bytes: added + directory, offset: bytes.count),
+            pointer: Insertion(bytes: spelled(bytes.count + added.count, 4), offset: Self.pointer)
+        )
     }
 
-    private static func little(_ value: Int, _ length: Int) -> [UInt8] {
-        (0..<length).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    /// A number in the structure's byte order.
+    private func spelled(_ value: Int, _ length: Int) -> [UInt8] {
+        let little = (0..<length).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        return isLittleEndian ? little : little.reversed()
     }
 }

@@ -9,12 +9,9 @@ struct Ownership: Equatable {
 
     /// The maximum number of bytes of each.
     private static let limit = 1_000
+}
 
-    init(copyright: String?, artist: String?) {
-        self.copyright = copyright
-        self.artist = artist
-    }
-
+extension Ownership {
     /// Reads the first non-empty text of each from the kinds of metadata.
     init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
         let block = exif.flatMap { ExifBlock($0) }

@@ -19,7 +19,7 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     /// Encoder quality 1–100; nil takes the format's default from `qualities`.
     package var quality: Int?
     /// Whether to write losslessly if the format can.
-    package var isLossless: Bool
+    package var isLossless = false
     /// Whether to write progressive or interlaced; nil takes the format's default (JPEG: yes).
     package var isProgressive: Bool?
     /// The one frame or page to use; nil means as `animation` says.
@@ -28,29 +28,29 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     /// `frame` and `animation` say.
     package var frameCount: Int?
     /// Which frames of an animation to keep.
-    package var animation: AnimationPolicy
+    package var animation: AnimationPolicy = .all
     /// What to keep of the source's metadata.
-    package var metadata: MetadataPolicy
+    package var metadata: MetadataPolicy = .strip
     /// Most bytes of the result; nil means any number.
     package var maxBytes: Int?
     /// The images that the pipeline draws over the picture, each once.
-    package var watermarks: [WatermarkImage]
+    package var watermarks: [WatermarkImage] = []
     /// Whether a source with too many pixels is shrunk while it is decoded, if its decoder can do that.
-    package var scalesDownLarge: Bool
+    package var scalesDownLarge = false
     /// Whether `resize` averages linear light (IEC 61966-2-1 undone), and not encoded levels.
-    package var isLinear: Bool
+    package var isLinear = false
     /// Whether the source is an intermediate, or one is written beside the result.
-    package var intermediate: IntermediateUse
+    package var intermediate: IntermediateUse = .none
     /// Bounds checked before pixels are decoded.
-    package var limits: RenderLimits
+    package var limits = RenderLimits()
     /// The maximum work, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
     package var workLimit: Int?
     /// Formats of sources that may be decoded, and those that are written only if they may be decoded.
-    package var decodableFormats: [ImageFormat]
+    package var decodableFormats: [ImageFormat] = FormatsConfiguration().decode
     /// Default qualities, by format.
-    package var qualities: [ImageFormat: Int]
+    package var qualities: [ImageFormat: Int] = QualityConfiguration().byFormat
     /// AVIF is chosen automatically only below this number of output pixels.
-    package var avifMaxPixels: Int
+    package var avifMaxPixels: Int = FormatsConfiguration().avifMaxPixels
 
     /// Which format to write.
     package enum FormatChoice: Sendable, Hashable, Codable {
@@ -98,23 +98,6 @@ package struct RenderPlan: Sendable, Hashable, Codable {
     package init(pipeline: TransformPipeline = TransformPipeline(), format: FormatChoice = .automatic([])) {
         self.pipeline = pipeline
         self.format = format
-        quality = nil
-        isLossless = false
-        isProgressive = nil
-        frame = nil
-        frameCount = nil
-        animation = .all
-        metadata = .strip
-        maxBytes = nil
-        watermarks = []
-        scalesDownLarge = false
-        isLinear = false
-        intermediate = .none
-        limits = RenderLimits()
-        workLimit = nil
-        decodableFormats = FormatsConfiguration().decode
-        qualities = QualityConfiguration().byFormat
-        avifMaxPixels = FormatsConfiguration().avifMaxPixels
     }
 
     /// How to write a result in a format.

@@ -12,17 +12,10 @@ struct Background: ImageTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    private let color: PixelColor
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        color = arguments.color(Self.color) ?? .white
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         guard image.hasAlpha else { return image }
+        let color = arguments.color(Self.color) ?? .white
         let picture = try color.isGrey ? image.duplicate() : image.inColor()
         if color.isOpaque { return try picture.flattened(onto: color) }
         return try picture.uniform(color).covered(by: picture.inColor())

@@ -14,16 +14,8 @@ struct Blur: ImageTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    private let deviation: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        deviation = arguments.number(Self.sigma) ?? 1
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        try image.inMemory().softened(sigma: deviation)
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        try image.inMemory().softened(sigma: arguments.number(Self.sigma) ?? 1)
     }
 }

@@ -10,11 +10,9 @@ struct Brightness: CurveTransforming {
         "amount", .number(0...10), .required, "0 is black, 1 leaves the picture.")
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let amount = arguments.number(Self.amount) ?? 1
-        curve = ToneCurve { $0 * amount }
+        return ToneCurve { $0 * amount }
     }
 }

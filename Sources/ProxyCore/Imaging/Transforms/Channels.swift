@@ -17,19 +17,12 @@ struct Channels: ImageTransforming {
     }
 
     let arguments: TransformArguments
-    private let curves: [ToneCurve]
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        curves = zip(Self.factors, Self.sums).map { factor, sum in
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        let curves = zip(Self.factors, Self.sums).map { factor, sum in
             let (slope, level) = (arguments.number(factor) ?? 1, arguments.number(sum) ?? 0)
             return ToneCurve { $0 * slope + level / 255 }
         }
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        try image.toned(byEach: curves)
+        return try image.toned(byEach: curves)
     }
 }

@@ -10,11 +10,9 @@ struct Contrast: CurveTransforming {
         "amount", .number(0...10), .required, "0 is grey, 1 leaves the picture.")
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let amount = arguments.number(Self.amount) ?? 1
-        curve = ToneCurve { ($0 - 0.5) * amount + 0.5 }
+        return ToneCurve { ($0 - 0.5) * amount + 0.5 }
     }
 }

@@ -26,7 +26,7 @@ struct Convolve: ImageTransforming {
     private let width: Int
     private let divisor: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1
@@ -43,14 +43,9 @@ struct Convolve: ImageTransforming {
         }
     }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        let ready = try image.inMemory()
-        guard ready.hasAlpha else {
-            return try ready.convolved(with: weights, width: width, divisor: divisor)
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        try image.inMemory().onColors { colors throws(ImagingError) in
+            try colors.convolved(with: weights, width: width, divisor: divisor)
         }
-        let colors = try ready.colorBands().convolved(with: weights, width: width, divisor: divisor)
-        return try colors.joined(with: ready.band(ready.bands - 1))
     }
 }

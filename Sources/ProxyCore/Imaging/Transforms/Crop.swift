@@ -44,7 +44,7 @@ package struct Crop: ImageTransforming {
     private let left: Length?
     private let top: Length?
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         let hasOffset = arguments.length(Self.x) != nil || arguments.length(Self.y) != nil
         isPlacedByCorner = hasOffset && arguments.given[Gravity.parameter.name] == nil
         // The canonical spelling omits the default, and x and y would then mean a corner.

@@ -15,7 +15,7 @@ struct Curve: ImageTransforming {
     let arguments: TransformArguments
     private let curves: [ToneCurve]
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         var splines: [Spline] = []
         for parameter in Self.parameters { splines.append(try Self.spline(arguments, parameter)) }
@@ -42,9 +42,7 @@ struct Curve: ImageTransforming {
         return Spline(points: points)
     }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         try image.toned(byEach: curves)
     }
 }

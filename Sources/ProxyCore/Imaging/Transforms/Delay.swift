@@ -19,19 +19,13 @@ struct Delay: ImageTransforming {
     let arguments: TransformArguments
     private let delays: [Int]
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         let others = (arguments.text(Self.others) ?? "").split(separator: "+").map { Int($0) ?? 0 }
         guard others.allSatisfy(Self.range.contains) else {
             throw arguments.error(.malformed(expected: "milliseconds, joined by +"), Self.others)
         }
         delays = [Int(arguments.number(Self.milliseconds) ?? 100)] + others
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
     }
 
     func schedule(_ playback: inout Playback) {

@@ -17,25 +17,19 @@ struct Duotone: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let ends: (shadow: PixelColor, highlight: PixelColor)
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        ends = (arguments.color(Self.shadow) ?? .black, arguments.color(Self.highlight) ?? .white)
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let grey = try image.inColor().recombined(by: ColorMatrix(weights: ColorMatrix.grey))
+        let shadow = arguments.color(Self.shadow) ?? .black
+        let highlight = arguments.color(Self.highlight) ?? .white
         let isLab = arguments[Self.space] == .word(Self.lab)
         let curves =
             isLab
-            ? CIELab.way(from: ends.shadow.lab, to: ends.highlight.lab)
-            : zip(ends.shadow.fractions, ends.highlight.fractions).map(Self.way)
+            ? CIELab.way(from: shadow.lab, to: highlight.lab)
+            : zip(shadow.fractions, highlight.fractions).map(Self.way)
         let toned = try grey.lookedUp(in: curves + (grey.hasAlpha ? [.identity] : []))
-        guard !isLab, !ends.shadow.isOpaque || !ends.highlight.isOpaque else { return toned }
-        let alpha = try grey.band(0).lookedUp(in: [Self.way(ends.shadow.opacity, ends.highlight.opacity)])
+        guard !isLab, !shadow.isOpaque || !highlight.isOpaque else { return toned }
+        let alpha = try grey.band(0).lookedUp(in: [Self.way(shadow.opacity, highlight.opacity)])
         return try toned.masked(by: alpha)
     }
 

@@ -11,15 +11,7 @@ struct Equalize: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        let ready = try image.inMemory()
-        guard ready.hasAlpha else { return try ready.equalized() }
-        return try ready.colorBands().equalized().joined(with: ready.band(ready.bands - 1))
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        try image.inMemory().onColors { colors throws(ImagingError) in try colors.equalized() }
     }
 }

@@ -12,11 +12,9 @@ struct Exposure: CurveTransforming {
         "amount", .number(-5...5), .required, "Stops (EV); 0 leaves the picture, 1 doubles the light.")
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let gain = exp2(arguments.number(Self.amount) ?? 0)
-        curve = ToneCurve { gain == 1 ? $0 : ToneCurve.encoded(min(1, ToneCurve.linear($0) * gain)) }
+        return ToneCurve { gain == 1 ? $0 : ToneCurve.encoded(min(1, ToneCurve.linear($0) * gain)) }
     }
 }

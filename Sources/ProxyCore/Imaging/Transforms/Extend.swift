@@ -64,7 +64,7 @@ package struct Extend: ImageTransforming {
     private let background: PixelColor?
     private let filling: Fill
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         stamp = Stamp(arguments)

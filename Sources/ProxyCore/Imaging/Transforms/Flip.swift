@@ -18,17 +18,9 @@ struct Flip: ImageTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    private let direction: Direction
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        direction = arguments.choice(Self.direction) ?? .h
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        switch direction {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        switch arguments.choice(Self.direction) ?? Direction.h {
         case .h: try image.flipped(vertically: false)
         case .v: try image.inMemory().flipped(vertically: true)
         case .hv: try image.inMemory().turned(byQuarters: 2)

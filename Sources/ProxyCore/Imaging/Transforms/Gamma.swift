@@ -13,11 +13,9 @@ struct Gamma: CurveTransforming {
         "The exponent; 1 leaves the picture.")
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let amount = arguments.number(Self.amount) ?? 1
-        curve = ToneCurve { pow($0, amount) }
+        return ToneCurve { pow($0, amount) }
     }
 }

@@ -17,12 +17,10 @@ struct Grayscale: MatrixTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    let matrix: ColorMatrix
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var matrix: ColorMatrix {
         let grey = arguments[Self.weights] == .word("bt601") ? Self.bt601 : ColorMatrix.grey
-        matrix = .blend(toward: grey, by: arguments.number(Self.amount) ?? 1)
+        return .blend(toward: grey, by: arguments.number(Self.amount) ?? 1)
     }
 
     /// The luma of ITU-R BT.601.

@@ -12,12 +12,10 @@ struct Hue: MatrixTransforming {
         "degrees", .number(-360...360), .required, "Degrees; 0 and 360 leave the picture.")
 
     let arguments: TransformArguments
-    let matrix: ColorMatrix
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var matrix: ColorMatrix {
         let angle = (arguments.number(Self.degrees) ?? 0) * .pi / 180
-        matrix = Self.matrix(cosine: cos(angle), sine: sin(angle))
+        return Self.matrix(cosine: cos(angle), sine: sin(angle))
     }
 
     /// The matrix of hueRotate (Filter Effects Module Level 1 §9.6).

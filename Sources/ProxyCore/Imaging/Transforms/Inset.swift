@@ -21,7 +21,7 @@ struct Inset: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
     }
 
@@ -39,9 +39,7 @@ struct Inset: ImageTransforming {
 
     func resultSize(of size: PixelSize) -> PixelSize { rectangle(in: size)?.size ?? size }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         guard let rectangle = rectangle(in: image.size) else {
             throw .emptyResult("inset leaves nothing of the picture, which is \(image.size) there")
         }

@@ -13,11 +13,9 @@ struct Invert: CurveTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let amount = arguments.number(Self.amount) ?? 1
-        curve = ToneCurve { $0 + (1 - 2 * $0) * amount }
+        return ToneCurve { $0 + (1 - 2 * $0) * amount }
     }
 }

@@ -33,12 +33,7 @@ struct Mask: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let shape: Shape
-
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        shape = arguments.choice(Self.shape) ?? .circle
-    }
+    private var shape: Shape { arguments.choice(Self.shape) ?? .circle }
 
     func resultSize(of size: PixelSize) -> PixelSize { kept(of: size)?.size ?? size }
 

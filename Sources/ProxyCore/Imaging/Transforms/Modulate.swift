@@ -18,13 +18,7 @@ struct Modulate: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         try image.inColor().modulated(
             lightness: arguments.number(Self.brightness) ?? 1, chroma: arguments.number(Self.saturation) ?? 1,
             hue: arguments.number(Self.hue) ?? 0)

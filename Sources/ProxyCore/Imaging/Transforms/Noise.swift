@@ -15,18 +15,11 @@ struct Noise: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let deviation = arguments.number(Self.amount) ?? 0
         let seed = Int(arguments.number(Self.seed) ?? 1)
-        guard image.hasAlpha else { return try image.grained(by: deviation, seed: seed) }
-        let ready = try image.inMemory()
-        return try ready.colorBands().grained(by: deviation, seed: seed).joined(
-            with: ready.band(ready.bands - 1))
+        return try image.onColors { colors throws(ImagingError) in
+            try colors.grained(by: deviation, seed: seed)
+        }
     }
 }

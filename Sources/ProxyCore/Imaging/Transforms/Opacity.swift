@@ -13,16 +13,9 @@ struct Opacity: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let factor: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        factor = arguments.number(Self.amount) ?? 1
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        factor == 1 ? image : try image.faded(by: factor)
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        let factor = arguments.number(Self.amount) ?? 1
+        return factor == 1 ? image : try image.faded(by: factor)
     }
 }

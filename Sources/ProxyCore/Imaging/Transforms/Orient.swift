@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `orient:6` — sets the source's orientation; applied first, at any position in the text.
+/// `orient:6` — sets the source's orientation; applied first by the pipeline, at any position in the text.
 package struct Orient: ImageTransforming {
     package static let name = "orient"
     package static let summary =
@@ -16,7 +16,7 @@ package struct Orient: ImageTransforming {
     package let arguments: TransformArguments
     private let word: String
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         guard case .word(let word) = arguments[Self.value] else {
             throw arguments.error(.missing, Self.value)
@@ -30,12 +30,5 @@ package struct Orient: ImageTransforming {
     /// Returns the orientation to apply, 1–8, to a source whose metadata says `stored`.
     package func value(for stored: Int) -> Int {
         isAutomatic ? stored : Int(word) ?? 1
-    }
-
-    /// Does nothing: the pipeline has already rotated the picture.
-    package func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
     }
 }

@@ -31,7 +31,7 @@ struct Pad: ImageTransforming {
     let arguments: TransformArguments
     private let background: PixelColor?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
         background = arguments.color(Self.color)
     }

@@ -14,18 +14,10 @@ struct Pixelate: ImageTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    private let side: Length?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        side = arguments.length(Self.size)
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let shorter = min(image.size.width, image.size.height)
-        let pixels = max(1, side?.roundedPixels(of: shorter) ?? 1)
+        let pixels = max(1, arguments.length(Self.size)?.roundedPixels(of: shorter) ?? 1)
         let ready = try image.inMemory()
         guard ready.hasAlpha else { return try ready.mosaic(of: pixels) }
         return try ready.premultiplied().mosaic(of: pixels).unpremultiplied()

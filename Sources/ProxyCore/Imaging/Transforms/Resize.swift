@@ -87,7 +87,7 @@ package struct Resize: ImageTransforming {
     private let swaps: Bool
     private let roundsDown: Bool
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         mode = arguments.choice(Self.mode) ?? .fit

@@ -10,16 +10,6 @@ struct Reverse: ImageTransforming {
 
     let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
-    }
-
     func schedule(_ playback: inout Playback) {
         playback.order.reverse()
         playback.delays.reverse()

@@ -23,16 +23,9 @@ struct Rotate: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let degrees: Double
-    private let fits: Bool
-    private let background: PixelColor
-
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        degrees = arguments.number(Self.angle) ?? 0
-        fits = arguments.isOn(Self.fit)
-        background = arguments.color(Self.color) ?? .transparent
-    }
+    private var degrees: Double { arguments.number(Self.angle) ?? 0 }
+    private var fits: Bool { arguments.isOn(Self.fit) }
+    private var background: PixelColor { arguments.color(Self.color) ?? .transparent }
 
     func resultSize(of size: PixelSize) -> PixelSize { fits ? bounds(of: size) : size }
 

@@ -38,7 +38,7 @@ struct Round: ImageTransforming {
     private let wantedBorder: Length?
     private let borderColor: PixelColor
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wantedRadius = arguments.length(Self.radius)
         wantedHeight = arguments.length(Self.vertical)
@@ -82,10 +82,9 @@ struct Round: ImageTransforming {
         _ image: borrowing VipsImage, inside cover: borrowing VipsImage, by color: PixelColor
     ) throws(ImagingError) -> VipsImage {
         let picture = try color.isGrey ? image.duplicate() : image.inColor()
-        guard picture.hasAlpha else { return try picture.masked(by: cover).flattened(onto: color) }
-        let ready = try picture.inMemory()
-        return try ready.colorBands().masked(by: cover).flattened(onto: color)
-            .joined(with: ready.band(ready.bands - 1))
+        return try picture.onColors { colors throws(ImagingError) in
+            try colors.masked(by: cover).flattened(onto: color)
+        }
     }
 
     private func shape(

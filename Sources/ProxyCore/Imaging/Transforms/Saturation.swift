@@ -18,11 +18,9 @@ struct Saturation: MatrixTransforming {
     var cost: PixelCost { PixelCost(memory: 4) }
 
     let arguments: TransformArguments
-    let matrix: ColorMatrix
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        matrix = .blend(toward: Self.cssGrey, by: 1 - (arguments.number(Self.amount) ?? 1))
+    var matrix: ColorMatrix {
+        .blend(toward: Self.cssGrey, by: 1 - (arguments.number(Self.amount) ?? 1))
     }
 
     /// The weights in the definition of saturate(), with three digits (Filter Effects Module Level 1 §9.6).
@@ -31,15 +29,12 @@ struct Saturation: MatrixTransforming {
     /// The weights of the squares (HSP).
     private static let perceived: [Double] = (0..<3).flatMap { _ in [0.299, 0.587, 0.114] }
 
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         if image.isGrey { return image }
         guard arguments[Self.grey] == .word("perceived") else { return try image.recombined(by: matrix) }
         let amount = arguments.number(Self.amount) ?? 1
-        guard image.hasAlpha else { return try image.saturated(by: amount, weights: Self.perceived) }
-        let ready = try image.inMemory()
-        return try ready.colorBands().saturated(by: amount, weights: Self.perceived)
-            .joined(with: ready.band(ready.bands - 1))
+        return try image.onColors { colors throws(ImagingError) in
+            try colors.saturated(by: amount, weights: Self.perceived)
+        }
     }
 }

@@ -12,12 +12,8 @@ struct Sepia: MatrixTransforming {
     static let toleratesIntermediate = true
 
     let arguments: TransformArguments
-    let matrix: ColorMatrix
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        matrix = .blend(toward: Self.brown, by: arguments.number(Self.amount) ?? 1)
-    }
+    var matrix: ColorMatrix { .blend(toward: Self.brown, by: arguments.number(Self.amount) ?? 1) }
 
     static let keepsGrey = false
 

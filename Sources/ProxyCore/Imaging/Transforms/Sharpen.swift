@@ -16,18 +16,9 @@ struct Sharpen: ImageTransforming {
     var cost: PixelCost { PixelCost(work: 6.2, memory: 4) }
 
     let arguments: TransformArguments
-    private let deviation: Double
-    private let strength: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        deviation = arguments.number(Self.sigma) ?? 1
-        strength = arguments.number(Self.amount) ?? 1
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        try image.inMemory().sharpened(by: strength, sigma: deviation)
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
+        try image.inMemory().sharpened(
+            by: arguments.number(Self.amount) ?? 1, sigma: arguments.number(Self.sigma) ?? 1)
     }
 }

@@ -13,20 +13,18 @@ struct Sigmoid: CurveTransforming {
         "amount", .number(-30...30), .required, "Above 0 more contrast, below 0 less; 0 leaves the picture.")
 
     let arguments: TransformArguments
-    let curve: ToneCurve
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+    var curve: ToneCurve {
         let beta = arguments.number(Self.amount) ?? 0
         let steepness = abs(beta)
         func logistic(_ level: Double) -> Double { 1 / (1 + exp(steepness * (0.5 - level))) }
         let (low, high) = (logistic(0), logistic(1))
         switch beta {
-        case 0: curve = .identity
+        case 0: return .identity
         case ..<0:
             // The inverse function.
-            curve = ToneCurve { level in 0.5 - log(1 / (low + level * (high - low)) - 1) / steepness }
-        default: curve = ToneCurve { (logistic($0) - low) / (high - low) }
+            return ToneCurve { level in 0.5 - log(1 / (low + level * (high - low)) - 1) / steepness }
+        default: return ToneCurve { (logistic($0) - low) / (high - low) }
         }
     }
 }

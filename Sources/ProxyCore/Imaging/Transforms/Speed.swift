@@ -17,24 +17,13 @@ struct Speed: ImageTransforming {
     var cost: PixelCost { PixelCost(work: 0) }
 
     let arguments: TransformArguments
-    private let factor: Double
 
     /// In milliseconds: players treat a delay up to `hurried` as unset, and use `played` instead.
     private static let hurried = 10
     private static let played = 100
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        factor = arguments.number(Self.factor) ?? 1
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
-        image
-    }
-
     func schedule(_ playback: inout Playback) {
+        let factor = arguments.number(Self.factor) ?? 1
         guard factor != 1 else { return }
         playback.delays = playback.delays.map { stored in
             let delay = stored <= Self.hurried ? Self.played : stored

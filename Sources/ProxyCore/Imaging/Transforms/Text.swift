@@ -38,7 +38,7 @@ package struct Text: ImageTransforming {
     private let color: PixelColor
     private let stamp: Stamp
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         content = try Self.content(of: arguments)
         self.arguments = arguments.replacing(Self.canonical(content))
         size = arguments.length(Self.size)

@@ -16,18 +16,10 @@ struct Tint: ImageTransforming {
     var mayAddAlpha: Bool { true }
 
     let arguments: TransformArguments
-    private let tint: PixelColor
-    private let blending: BlendMode
+    private var tint: PixelColor { arguments.color(Self.color) ?? .black }
+    private var blending: BlendMode { arguments.choice(Self.mode) ?? .multiply }
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        tint = arguments.color(Self.color) ?? .black
-        blending = arguments.choice(Self.mode) ?? .multiply
-    }
-
-    func apply(
-        to image: consuming VipsImage, in context: inout TransformContext
-    ) throws(ImagingError) -> VipsImage {
+    func apply(to image: consuming VipsImage) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()
         if arguments[Self.mode] == .word(Self.lab) {
             return try base.tinted(a: tint.lab.a, b: tint.lab.b)
@@ -47,7 +39,8 @@ struct Tint: ImageTransforming {
 
     /// The effect of the colour on an opaque pixel: (1 − αs) cb + αs B(cb, cs) in each band.
     private var curves: [ToneCurve] {
-        tint.fractions.map { source in
+        let (tint, blending) = (self.tint, self.blending)
+        return tint.fractions.map { source in
             ToneCurve { backdrop in
                 (1 - tint.opacity) * backdrop
                     + tint.opacity * blending.blended(backdrop: backdrop, source: source)

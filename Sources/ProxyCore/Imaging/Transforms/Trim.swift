@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `trim:10` — cuts uniform borders.
-package struct Trim: ImageTransforming {
-    package static let name = "trim"
-    package static let summary = "Cuts borders of one colour; of an animation, what is border on every frame."
-    package static let parameters = [threshold, color, equal, corner, keep]
+struct Trim: ImageTransforming {
+    static let name = "trim"
+    static let summary = "Cuts borders of one colour; of an animation, what is border on every frame."
+    static let parameters = [threshold, color, equal, corner, keep]
 
     private static let threshold = TransformParameter(
         "threshold", .number(0...255), .value(.number(10)),
@@ -20,19 +20,13 @@ package struct Trim: ImageTransforming {
     private static let keep = TransformParameter.flag(
         "keep", "Whether a picture that is nothing but border stays as it is; else that is an error.")
 
-    package var cost: PixelCost { PixelCost(work: 0.7, memory: 4) }
+    var cost: PixelCost { PixelCost(work: 0.7, memory: 4) }
 
-    package let arguments: TransformArguments
-    private let tolerance: Double
-    private let color: PixelColor?
+    let arguments: TransformArguments
+    private var tolerance: Double { arguments.number(Self.threshold) ?? 0 }
+    private var color: PixelColor? { arguments.color(Self.color) }
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
-        tolerance = arguments.number(Self.threshold) ?? 0
-        color = arguments.color(Self.color)
-    }
-
-    package func apply(
+    func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard let found = context.rectangle else {
@@ -58,9 +52,9 @@ package struct Trim: ImageTransforming {
                 word.contains("v") ? size.height - 2 * top : found.size.height))
     }
 
-    package let looksAhead = true
+    let looksAhead = true
 
-    package func survey(
+    func survey(
         _ image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) {
         // The colours of transparent pixels are ignored.

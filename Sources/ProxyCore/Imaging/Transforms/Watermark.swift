@@ -48,7 +48,7 @@ package struct Watermark: ImageTransforming {
     private let strength: Double
     private let stamp: Stamp
 
-    package init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         imageName = arguments.text(Self.image) ?? ""
         share = arguments.number(Self.scale)

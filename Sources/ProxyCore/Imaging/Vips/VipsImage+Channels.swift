@@ -2,11 +2,17 @@
 
 import CVips
 
-/// Filters of colours without alpha, which `joined(with:)` puts behind them again.
+/// Filters of colours without alpha.
 extension VipsImage {
-    /// Adds bands behind those of this image.
-    borrowing func joined(with alpha: borrowing VipsImage) throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_bandjoin(raw, alpha.raw))
+    /// Changes the colours by a filter; alpha is unchanged.
+    borrowing func onColors(
+        _ change: (borrowing VipsImage) throws(ImagingError) -> VipsImage
+    ) throws(ImagingError) -> VipsImage {
+        guard hasAlpha else { return try change(self) }
+        let ready = try inMemory()
+        let colors = try change(ready.colorBands())
+        let alpha = try ready.band(bands - 1)
+        return try unsafe colors.derived(shim_bandjoin(colors.raw, alpha.raw))
     }
 
     /// Replaces each sample by the weighted sum of those around it; the image must not be sequential.

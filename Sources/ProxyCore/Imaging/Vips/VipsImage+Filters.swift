@@ -106,11 +106,10 @@ extension VipsImage {
         guard hasAlpha else { return try unsafe derived(shim_unsharp(raw, raw, soft.raw, amount)) }
         // A colour that is multiplied by alpha and divided again may change, which must not count as an edge.
         let flat = try premultiplied().unpremultiplied().colorBands()
-        let own = try colorBands()
         let softColors = try soft.colorBands()
-        let sharp = try unsafe own.derived(shim_unsharp(own.raw, flat.raw, softColors.raw, amount))
-        let alpha = try band(bands - 1)
-        return try unsafe sharp.derived(shim_bandjoin(sharp.raw, alpha.raw))
+        return try onColors { own throws(ImagingError) in
+            try unsafe own.derived(shim_unsharp(own.raw, flat.raw, softColors.raw, amount))
+        }
     }
 
     /// Computes all pixels and returns their samples, row by row; reads the image once.

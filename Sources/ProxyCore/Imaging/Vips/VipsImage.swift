@@ -121,9 +121,4 @@ struct AnimationTiming: Sendable, Equatable {
     let delays: [Int]
     /// The number of plays; 0 means for ever.
     let loop: Int
-
-    init(delays: [Int], loop: Int) {
-        self.delays = delays
-        self.loop = loop
-    }
 }

@@ -43,15 +43,10 @@ struct AWSKeyRequest {
             ("RoleArn", identity.roleARN), ("RoleSessionName", identity.sessionName),
             ("WebIdentityToken", try read(identity.token).text),
         ]
-        let form = parameters.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
+        let form = parameters.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
         let exchange = ServiceExchange(
             method: "POST", url: identity.endpoint, lines: ["Accept: text/xml"], form: form, proxy: proxy)
         return try AWSKeys(xml: body(of: exchange))
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let bytes = text.utf8.flatMap { $0.isUnreserved ? [$0] : $0.percentEncoded }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: - The metadata service of a virtual machine
@@ -104,7 +99,7 @@ struct AWSKeyRequest {
             throw AWSKeyFailure("\(service): \(error.reason)")
         }
         guard answer.status == 200 else {
-            let code = AWSKeys.element("Code", of: String(decoding: answer.body, as: UTF8.self))
+            let code = XMLText(String(decoding: answer.body, as: UTF8.self)[...]).element("Code")
             throw AWSKeyFailure(
                 "\(service): status \(answer.status)\(code.map { " \($0.prefix(64))" } ?? "")")
         }

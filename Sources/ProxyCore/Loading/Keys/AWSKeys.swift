@@ -45,12 +45,10 @@ extension AWSKeys {
 
     /// The keys in the XML document of the Security Token Service.
     init(xml bytes: [UInt8]) throws(AWSKeyFailure) {
-        let document = String(decoding: bytes, as: UTF8.self)
+        let document = XMLText(String(decoding: bytes, as: UTF8.self)[...])
         try self.init(
-            name: Self.element("AccessKeyId", of: document),
-            key: Self.element("SecretAccessKey", of: document),
-            token: Self.element("SessionToken", of: document),
-            expiration: Self.element("Expiration", of: document))
+            name: document.element("AccessKeyId"), key: document.element("SecretAccessKey"),
+            token: document.element("SessionToken"), expiration: document.element("Expiration"))
     }
 
     private init(name: String?, key: String?, token: String?, expiration: String?) throws(AWSKeyFailure) {
@@ -64,13 +62,5 @@ extension AWSKeys {
             throw AWSKeyFailure("its answer has an expiration that is no time")
         }
         self.init(name: Secret(name), key: Secret(key), sessionToken: Secret(token), expiry: expiry)
-    }
-
-    /// The text of an element that has no attributes and no others inside; nil if there is none.
-    static func element(_ name: String, of document: String) -> String? {
-        guard let start = document.firstRange(of: "<\(name)>"),
-            let end = document[start.upperBound...].firstRange(of: "</\(name)>")
-        else { return nil }
-        return String(document[start.upperBound..<end.lowerBound])
     }
 }

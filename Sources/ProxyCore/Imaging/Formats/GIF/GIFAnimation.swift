@@ -159,11 +159,6 @@ struct GIFAnimation: FramedAnimation, Equatable {
         /// Whether a block ends beyond the file.
         private(set) var isCut = false
 
-        init(file: UnsafeRawBufferPointer, place: Int) {
-            unsafe self.file = unsafe file
-            self.place = place
-        }
-
         /// Skips a colour table if the flags announce one, and returns its range.
         mutating func table(_ flags: UInt8) -> Range<Int> {
             let length = flags & GIFAnimation.hasTable == 0 ? 0 : 3 << (Int(flags & 7) + 1)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The number of elements of a drawing when its references are followed: ten elements that each use the one
 /// before ten times draw ten thousand million.
 ///
@@ -154,7 +156,7 @@ struct DrawingWeight {
             result += rest[..<mark]
             rest = rest[(mark + 1)...]
             let name = String(decoding: rest.prefix(12).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-            guard let scalar = scalar(named: name) else { return nil }
+            guard let scalar = xmlCharacter(named: name) else { return nil }
             result += Array(String(Character(scalar)).utf8)
             rest = rest.dropFirst(name.utf8.count + 1)
         }
@@ -164,19 +166,6 @@ struct DrawingWeight {
         result.removeAll { (0x09...0x0D).contains($0) }
         return result
     }
-
-    /// The character of a reference such as `#100` or `amp` (XML 1.0 §4.1, §4.6).
-    private static func scalar(named name: String) -> Unicode.Scalar? {
-        if let scalar = characters[name] { return scalar }
-        guard name.hasPrefix("#") else { return nil }
-        let isHexadecimal = name.hasPrefix("#x")
-        return UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
-            .flatMap(Unicode.Scalar.init)
-    }
-
-    private static let characters: [String: Unicode.Scalar] = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
-    ]
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 

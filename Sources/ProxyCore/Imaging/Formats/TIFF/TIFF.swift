@@ -46,7 +46,7 @@ enum TIFF: FormatCoder {
         guard !ownership.isEmpty else { return nil }
         return MetadataAddition { (encoded: consuming EncodedImage) in
             let file = unsafe encoded.withBytes { unsafe Array($0) }
-            guard let tags = TIFFTags(ownership, of: file) else { return encoded }
+            guard let tags = ExifBlock(file)?.directory(with: ownership) else { return encoded }
             return encoded.inserting(tags.directory).replacing(tags.pointer)
         }
     }
