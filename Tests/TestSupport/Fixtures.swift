@@ -48,12 +48,15 @@ public enum Fixtures {
         return photo[..<2] + [0xFF, 0xFE, 0, UInt8(comment.count + 2)] + comment + photo[2...]
     }
 
+    /// The path of a file in `Tests/Fixtures`.
+    public static func path(_ name: String) -> String {
+        let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        return folder.joined(separator: "/") + "/Fixtures/\(name)"
+    }
+
     /// All bytes of a file in `Tests/Fixtures`.
     public static func read(_ name: String) -> [UInt8] {
-        let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
-            .joined(
-                separator: "/")
-        guard let file = fopen("\(folder)/Fixtures/\(name)", "r") else { fatalError("no fixture \(name)") }
+        guard let file = fopen(path(name), "r") else { fatalError("no fixture \(name)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -97,6 +97,16 @@ struct ConditionTests {
         }
     }
 
+    @Test("A result is as new as its making: its source's date alone does not say that a client has it")
+    func resultsDate() async throws {
+        let proxy = try await Proxy()
+        let target = targets(proxy) + "&transform=resize:9x"
+        let tag = try #require(try await proxy.get(target)["ETag"])
+        for (line, status) in [("If-Modified-Since: \(Self.modified)", 200), ("If-None-Match: \(tag)", 304)] {
+            #expect(try await proxy.get(target, lines: [line]).status == status, "\(line)")
+        }
+    }
+
     @Test("HEAD has the fields of GET, on a miss and on a hit")
     func head() async throws {
         let proxy = try await Proxy()

@@ -60,6 +60,30 @@ struct IntermediateTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
+    @Test("An alpha channel that is opaque everywhere is one of the picture, whatever size was requested before")
+    func opaqueAlpha() async throws {
+        let fixture = try fixture()
+        let photo = try await rendered(Fixtures.photo, "round:1", as: .explicit(.png)).picture
+        let opaque = TestPicture(photo.width, photo.height, bands: 4) { x, y in
+            Array(photo[x, y].prefix(3)) + [255]
+        }
+        fixture.origin.route("/b.png", .body(try opaque.encoded(as: .png), fields: Self.fields))
+        let parameters = "transform=resize:150x,pad:20&format=png"
+        let direct = try await fixture.get("/b.png", parameters)
+        _ = try await fixture.pipeline.tiers.purge(
+            key: fixture.request("/b.png", parameters).resultKey, in: .all)
+        for width in [290, 280] {
+            _ = try await fixture.get("/b.png", "transform=resize:\(width)x&format=webp")
+        }
+
+        let derived = try await fixture.get("/b.png", parameters)
+
+        #expect(direct.description.kind == .result && derived.description.kind == .derived)
+        for response in [direct, derived] {
+            #expect(try TestPicture(decoding: response.bytes)[1, 1] == [0, 0, 0, 0])
+        }
+    }
+
     @Test(
         "Results from an intermediate resemble those made directly, and have their size and format",
         arguments: [

@@ -208,6 +208,17 @@ struct AdmissionTests {
         #expect(cut.rendition.width == 100 && cut.rendition.height == 100)
     }
 
+    @Test(
+        "What depends on the picture's size means the shrunk one, however small the result is",
+        arguments: [
+            ("resize:50pcx", 100), ("resize:10pcx", 20), ("resize:zoomx=0.1:zoomy=0.1", 20),
+            ("resize:30x30:fill:bound=source", 30),
+        ])
+    func relativeToShrunk(transform: String, width: Int) async throws {
+        let made = try await renderedLarge(transform, from: .jpeg)
+        #expect(made.rendition.width == width)
+    }
+
     @Test("It is shrunk to the pixels of a result where those are fewer, whatever the first operation is")
     func scaledDownToResult() async throws {
         let small = try await renderedLarge("flip:h,resize:50x", from: .jpeg) { plan in

@@ -41,6 +41,18 @@ struct DrawingTests {
         #expect(picture[10, 10] == [0, 0, 255, 255])
     }
 
+    @Test(
+        "A drawing without a viewBox is scaled as a whole, whatever its sides are",
+        arguments: ["", "width='70'", "height='50'", "width='100%' height='100%'", "width='70' height='50'"],
+        ["resize:20x", "resize:210x:enlarge=1"])
+    func scaled(sides: String, transform: String) async throws {
+        let picture = try await drawn(
+            "<svg xmlns='http://www.w3.org/2000/svg' \(sides)><rect width='35' height='50' fill='#f00'/>"
+                + "<rect x='35' width='35' height='50' fill='#00f'/></svg>", transform)
+        let (x, y) = (picture.width / 4, picture.height / 2)
+        #expect(picture[x, y] == [255, 0, 0, 255] && picture[3 * x, y] == [0, 0, 255, 255])
+    }
+
     @Test("Scripts are not run, and styles load nothing")
     func scripts() async throws {
         let picture = try await drawn(

@@ -52,6 +52,22 @@ struct MetadataTests {
         return ExifBlock(Array(bytes[start + 4..<start + 4 + length]))
     }
 
+    @Test("Texts that are no UTF-8 are read as Latin-1, and a copyright has its photographer and its editor")
+    func texts() throws {
+        for (written, read) in [
+            (Array("© 2020 Müller".utf8), "© 2020 Müller"),
+            ([0xA9, 0x20] + Array("2020 M".utf8) + [0xFC] + Array("ller".utf8), "© 2020 Müller"),
+            (Array("PHOTOG\0EDITOR\0".utf8), "PHOTOG, EDITOR"), (Array(" \0EDITOR\0".utf8), "EDITOR"),
+        ] {
+            // A directory of one entry, with its text behind it.
+            let count = UInt8(written.count)
+            let block: [UInt8] =
+                [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 0x98, 0x82, 2, 0, count, 0, 0, 0, 26, 0, 0, 0]
+                + [0, 0, 0, 0] + written
+            #expect(ExifBlock(block)?.text(.copyright) == read)
+        }
+    }
+
     @Test("strip keeps artist and copyright, and nothing else", arguments: [ImageFormat.jpeg, .webp, .avif])
     func strip(format: ImageFormat) async throws {
         let found = try await fields(rendered(Self.source(), as: .explicit(format)).bytes)
@@ -195,6 +211,8 @@ struct MetadataTests {
         let png = try await rendered(Self.source(), as: .explicit(.png)) { $0.metadata = .keep }.bytes
         let block = try #require(exif(inPNG: png))
         #expect(block.text(.copyright) == "Ada (Lovelace)")
+        // At most one (PNG third edition §11.3.4.6).
+        #expect(png.indices.count { png[$0...].starts(with: "eXIf".utf8) } == 1)
         var upright = block
         upright.resetOrientation()
         #expect(upright.bytes == block.bytes)

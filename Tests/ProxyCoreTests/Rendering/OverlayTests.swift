@@ -31,6 +31,15 @@ struct OverlayTests {
         pixel.count == wanted.count && zip(pixel, wanted).allSatisfy { abs(Int($0) - Int($1)) <= 2 }
     }
 
+    @Test(
+        "A watermark whose place is wholly outside is not seen, repeated or not",
+        arguments: ["", ":tile=spread", ":tile=spreadx", ":tile=spready"])
+    func outside(tile: String) async throws {
+        let small = TestPicture.plain(12, 6, [9, 99, 200])
+        let made = try await marked("watermark:logo:southeast:16:16\(tile)", base: small)
+        #expect(made.picture[0, 0] == [9, 99, 200] && made.picture[11, 5] == [9, 99, 200])
+    }
+
     @Test("A watermark is drawn in its corner, moved inwards, and blended by its alpha")
     func corners() async throws {
         let plain = try await marked("watermark:logo").picture

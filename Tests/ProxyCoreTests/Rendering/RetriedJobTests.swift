@@ -18,19 +18,14 @@ struct RetriedJobTests {
             RenderPlan(format: .explicit(.png)), from: Self.source, into: RenderTarget().file, at: 0)
     }
 
-    /// A program that becomes a worker, from its second start on only once a line was written to `gate`.
+    /// A program that becomes a worker, from its second start on only once a line was written to `gate`. It is linked: one that
+    /// the test had written might still be open for writing in a process that is just being started, and could not be.
     private static func program(in folder: TemporaryDirectory) throws -> String {
-        let (path, gate, mark) = (folder.path + "/worker", folder.path + "/gate", folder.path + "/started")
-        try folder.write(
-            Array(
-                """
-                #!/bin/sh
-                if [ -e '\(mark)' ]; then read -r line < '\(gate)'; fi
-                : > '\(mark)'
-                exec '\(DaemonProcess.executable)' "$@"
-
-                """.utf8), to: "worker")
-        try #require(chmod(path, 0o755) == 0 && mkfifo(gate, 0o600) == 0)
+        let path = folder.path + "/worker"
+        try #require(
+            symlink(Fixtures.path("gated-worker"), path) == 0
+                && symlink(DaemonProcess.executable, folder.path + "/daemon") == 0
+                && mkfifo(folder.path + "/gate", 0o600) == 0)
         return path
     }
 

@@ -8,13 +8,14 @@ struct ThumborFilter {
     /// Decoded, without spaces and quotes around them.
     let arguments: [String]
 
-    /// Divides a list at `):`; the last closing parenthesis is not part of it.
+    /// Divides a list at `):`; the last closing parenthesis is not part of it. Too many filters are one more than there may be.
     ///
     /// thumbor decodes the list as a whole, imagor each argument.
     static func list(_ raw: Substring, isImagor: Bool) -> [ThumborFilter] {
         let text = isImagor ? nil : PercentText.decodedText(raw)
-        return (text.map { $0[...] } ?? raw).split(separator: "):", omittingEmptySubsequences: false).map {
-            piece in
+        return (text.map { $0[...] } ?? raw).split(
+            separator: "):", maxSplits: Translation.mostOptions, omittingEmptySubsequences: false
+        ).map { piece in
             let open = piece.firstIndex(of: "(") ?? piece.endIndex
             let pieces = divided(piece[open...].dropFirst())
             let arguments = isImagor ? pieces.map { PercentText.decodedText($0) ?? $0 } : pieces

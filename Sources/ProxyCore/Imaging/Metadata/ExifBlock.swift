@@ -44,14 +44,16 @@ struct ExifBlock {
 
     private func entry(_ tag: Tag) -> Int? { entries.first { number($0, 2) == tag.rawValue } }
 
-    /// The text of a tag, up to its NUL; nil if it is absent.
+    /// The text of a tag, nil if it is absent. Photographer and editor of a copyright are separated by a NUL (EXIF 2.32 §4.6.5).
     func text(_ tag: Tag) -> String? {
         // Type 2 is ASCII (TIFF 6.0 §2); up to four bytes are stored in the entry itself.
         guard let entry = entry(tag), number(entry + 2, 2) == 2, let count = number(entry + 4, 4), count > 0,
             let start = count > 4 ? number(entry + 8, 4) : entry + 8, start <= bytes.count,
             count <= bytes.count - start
         else { return nil }
-        return String(decoding: bytes[start..<start + count].prefix { $0 != 0 }, as: UTF8.self)
+        let parts = bytes[start..<start + count].split(separator: 0).map(Ownership.text)
+        guard tag == .copyright else { return parts.first ?? "" }
+        return parts.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: ", ")
     }
 
     /// The orientation, 1–8; nil if it is absent.

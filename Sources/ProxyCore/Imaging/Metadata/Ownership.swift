@@ -56,6 +56,12 @@ extension Ownership {
         return result.isEmpty ? nil : result
     }
 
+    /// A text in UTF-8, else in Latin-1: programs write both where the standards want ASCII.
+    static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
     /// The value of a data set of the application record (IPTC-IIM 4.2 §1.6), at any position of the block.
     private static func dataSet(_ number: UInt8, in block: [UInt8]) -> String? {
         let mark: [UInt8] = [0x1C, 0x02, number]
@@ -65,7 +71,7 @@ extension Ownership {
             let length = Int(block[start + 3]) << 8 | Int(block[start + 4])
             let end = start + 5 + length
             guard length > 0, length <= 0x7FFF, end <= block.count else { continue }
-            return String(decoding: block[start + 5..<end], as: UTF8.self)
+            return text(block[start + 5..<end])
         }
         return nil
     }
