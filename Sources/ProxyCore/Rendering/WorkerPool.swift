@@ -93,7 +93,7 @@ package final class WorkerPool: ImageRendering {
     /// Returns when so many workers are ready.
     private func started(_ count: Int) async throws(RenderError) {
         let result: Result<Void, RenderError> = await withCheckedContinuation { continuation in
-            state.withLock { $0.awaitStart(of: count, continuation) }.perform()
+            update { $0.awaitStart(of: count, continuation) }
         }
         guard case .failure(let error) = result else { return }
         await stop()
@@ -104,7 +104,7 @@ package final class WorkerPool: ImageRendering {
     /// exited.
     package func stop() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.stop(continuation) }.perform()
+            update { $0.stop(continuation) }
         }
     }
 
@@ -113,7 +113,7 @@ package final class WorkerPool: ImageRendering {
     /// Threads answer while their workers are busy, too.
     package func ping() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.ping(continuation) }.perform()
+            update { $0.ping(continuation) }
         }
     }
 
@@ -146,16 +146,14 @@ package final class WorkerPool: ImageRendering {
                 enqueue(job)
             }
         } onCancel: {
-            state.withLock { $0.cancel(id) }.perform()
+            update { $0.cancel(id) }
         }
         state.withLock { $0.forget(id) }
         return try result.get()
     }
 
     private func enqueue(_ job: RenderJob) {
-        let effect = state.withLock { $0.submit(job) }
-        effect.perform()
-        guard effect.isWaiting else { return }
+        guard update({ $0.submit(job) }) else { return }
         expire(job.id, enqueued: job.enqueued, job.interest)
     }
 
@@ -163,7 +161,7 @@ package final class WorkerPool: ImageRendering {
     private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ interest: RenderInterest) {
         let timeout = configuration.queueTimeout.duration
         let left = RenderJob.deadline(enqueued: enqueued, interest, timeout: timeout) - clock.now()
-        guard left > .zero else { return state.withLock { $0.expire(id) }.perform() }
+        guard left > .zero else { return update { $0.expire(id) } }
         clock.schedule(max(left, .milliseconds(1))) { [weak self] in
             self?.expire(id, enqueued: enqueued, interest)
         }
@@ -173,14 +171,14 @@ package final class WorkerPool: ImageRendering {
 
     /// Queues a job of much work until another one like it has ended: one worker is left to the others.
     func postpone(_ job: RenderJob) {
-        update { ((), $0.postpone(job, until: job.deadline, at: clock.now())) }
+        update { $0.giveBack(job, isExpensive: true, until: job.deadline, at: clock.now()) }
         // The job may have been running when its time was up, and been joined then.
         expire(job.id, enqueued: job.enqueued, job.interest)
     }
 
     /// Changes the pool's state and then performs the effects, outside the lock.
-    func update<Value: Sendable>(_ change: (inout PoolState) -> (Value, PoolState.Effect)) -> Value {
-        let (value, effect) = state.withLock { change(&$0) }
+    func update<Value: Sendable>(_ change: (inout PoolState) -> Value) -> Value {
+        let (value, effect) = state.withLock { (change(&$0), $0.takeEffect()) }
         effect.perform()
         return value
     }
