@@ -14,10 +14,10 @@ struct RenderJob: Sendable {
     /// Where an intermediate is written.
     let intermediateTarget: FilePlace?
     let enqueued: ContinuousClock.Instant
-    /// The longest wait for a worker; no matter to a renderer without workers.
-    var queueTimeout = Duration.zero
+    /// The longest wait for a worker.
+    let queueTimeout: Duration
     /// The clients that wait for it.
-    var interest = RenderInterest()
+    let interest: RenderInterest
     /// Resumed exactly once, by the code that removes the job from the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
     /// Whether a worker has exited during it already; a second one is not replaced by a third.
