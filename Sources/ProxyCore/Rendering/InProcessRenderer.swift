@@ -2,7 +2,7 @@
 
 package import Bodies
 package import Imaging
-import Primitives
+package import Primitives
 
 /// Renders in this process, on a few threads of its own: for tests, the command line and comparison.
 ///
@@ -30,7 +30,7 @@ package final class InProcessRenderer: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for waiters: Waiters
     ) async throws(RenderError) -> Rendition {
         let enqueued = ContinuousClock.now
         let rendition = try await queue.run { () throws(RenderError) in

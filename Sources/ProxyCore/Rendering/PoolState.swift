@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 /// The pool's decisions about jobs and workers, without threads or processes.
 ///
@@ -137,19 +138,19 @@ struct PoolState {
     private mutating func queue(_ job: RenderJob) throws(RenderError) -> Bool {
         if cancelled.remove(job.id) != nil { throw .cancelled }
         guard !isStopping else { throw .unavailable("the pool is stopped") }
-        if job.interest.isBackground {
+        if job.waiters.isBackground {
             try queueBackground(job)
             return false
         }
         if !wakeIdle() {
             // Jobs whose worker is waking do not count: it takes them in a moment.
             if waiting.count >= depth + slots.count(where: { $0.phase == .waking }) {
-                guard let displaced = waiting.displace(for: job.interest) else { throw .queueFull }
+                guard let displaced = waiting.displace(for: job.waiters) else { throw .queueFull }
                 fail(displaced, .queueFull)
             }
             endBackground()
         }
-        waiting.append(job, id: job.id, for: job.interest)
+        waiting.append(job, id: job.id, for: job.waiters)
         return true
     }
 
@@ -272,11 +273,11 @@ struct PoolState {
 
     /// Grants a worker's job its memory, or lets it wait to be woken.
     mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> Bool {
-        let isGranted = memory.grant(bytes, to: slot, for: job.interest.waiters.clients)
+        let isGranted = memory.grant(bytes, to: slot, for: job.waiters.current.clients)
         if isGranted {
             // What is left may be enough for the next one.
             wake(memory.next)
-        } else if !job.interest.isBackground {
+        } else if !job.waiters.isBackground {
             endBackground()
         }
         return isGranted
@@ -294,14 +295,14 @@ struct PoolState {
         _ job: RenderJob, isExpensive: Bool = false, until deadline: ContinuousClock.Instant? = nil,
         at now: ContinuousClock.Instant
     ) {
-        let isUnwanted = isStopping || cancelled.remove(job.id) != nil || job.interest.isBackground
+        let isUnwanted = isStopping || cancelled.remove(job.id) != nil || job.waiters.isBackground
         let isLate = deadline.map { now >= $0 } ?? false
         guard !isUnwanted, !isLate else {
             jobEnded(job, at: now)
             return fail(job, isUnwanted ? .cancelled : .queueTimedOut)
         }
         forgetRun(of: job)
-        waiting.putBack(job, id: job.id, for: job.interest, isExpensive: isExpensive)
+        waiting.putBack(job, id: job.id, for: job.waiters, isExpensive: isExpensive)
     }
 
     /// Whether the caller of a running job has cancelled it.

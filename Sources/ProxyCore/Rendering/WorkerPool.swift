@@ -3,7 +3,7 @@
 package import Bodies
 import Dispatch
 package import Imaging
-import Primitives
+package import Primitives
 import Synchronization
 
 /// Renders in spawned worker processes: a picture that crashes its decoder costs one answer and one process.
@@ -131,7 +131,7 @@ package final class WorkerPool: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for waiters: Waiters
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
@@ -140,9 +140,9 @@ package final class WorkerPool: ImageRendering {
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     intermediateTarget: intermediateTarget,
                     enqueued: clock.now(), queueTimeout: configuration.queueTimeout.duration,
-                    interest: interest, continuation: continuation)
+                    waiters: waiters, continuation: continuation)
                 // A job that no client waits for does not get a second worker.
-                job.isRetried = interest.isBackground
+                job.isRetried = waiters.isBackground
                 enqueue(job)
             }
         } onCancel: {
@@ -154,16 +154,16 @@ package final class WorkerPool: ImageRendering {
 
     private func enqueue(_ job: RenderJob) {
         guard update({ $0.submit(job) }) else { return }
-        expire(job.id, enqueued: job.enqueued, job.interest)
+        expire(job.id, enqueued: job.enqueued, job.waiters)
     }
 
     /// Ends a job at its deadline if it still waits then; without the job itself, which may end before.
-    private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ interest: RenderInterest) {
+    private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ waiters: Waiters) {
         let timeout = configuration.queueTimeout.duration
-        let left = RenderJob.deadline(enqueued: enqueued, interest, timeout: timeout) - clock.now()
+        let left = RenderJob.deadline(enqueued: enqueued, waiters, timeout: timeout) - clock.now()
         guard left > .zero else { return update { $0.expire(id) } }
         clock.schedule(max(left, .milliseconds(1))) { [weak self] in
-            self?.expire(id, enqueued: enqueued, interest)
+            self?.expire(id, enqueued: enqueued, waiters)
         }
     }
 
@@ -173,7 +173,7 @@ package final class WorkerPool: ImageRendering {
     func postpone(_ job: RenderJob) {
         update { $0.giveBack(job, isExpensive: true, until: job.deadline, at: clock.now()) }
         // The job may have been running when its time was up, and been joined then.
-        expire(job.id, enqueued: job.enqueued, job.interest)
+        expire(job.id, enqueued: job.enqueued, job.waiters)
     }
 
     /// Changes the pool's state and then performs the effects, outside the lock.

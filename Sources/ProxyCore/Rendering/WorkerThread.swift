@@ -185,7 +185,7 @@ final class WorkerThread: Sendable {
             end(job, .failure(.cancelled))
             return nil
         }
-        let waited = job.interest.isBackground ? .zero : now - job.enqueued
+        let waited = job.waiters.isBackground ? .zero : now - job.enqueued
         let queued = waited.inMicroseconds
         let descriptors: JobDescriptors
         do { descriptors = try JobDescriptors(for: job) } catch {

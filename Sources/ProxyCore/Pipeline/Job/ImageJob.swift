@@ -64,7 +64,7 @@ struct ImageJob: Sendable {
     /// The key of its task, unchanged where `rasterized` or `made(by:)` replaces the request; nil until it is joined.
     var registered: Key?
     /// The clients that its renderings count for; nil for the client of `context` alone.
-    var interest: RenderInterest?
+    var waiters: Waiters?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var streamProgress: ImageProgress?
 
