@@ -46,8 +46,6 @@ struct PrefetchHandler: Sendable {
             case .events: [.get, .head]
             }
         }
-
-        var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
     /// Contents are read one at a time: a long one takes a core for a moment.
