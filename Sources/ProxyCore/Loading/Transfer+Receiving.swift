@@ -213,10 +213,7 @@ extension Transfer {
     }
 
     private func hand(_ bytes: [UInt8]) throws(LoadError) {
-        let handed: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoadError) in try unsafe hand(bytes) }
-        }
-        try handed.get()
+        try unsafe bytes.withBytes { (bytes) throws(LoadError) in try unsafe hand(bytes) }
     }
 
     private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
