@@ -19,7 +19,7 @@ import URLs
 /// What exists as long as the process, also through reloads: tiers, loader, workers, metrics and logs.
 struct Components: Sendable {
     let logger: Logger
-    let threshold: LogThreshold
+    let threshold: CurrentValue<Logger.Level>
     let metrics: Metrics
     let memory: MemoryCache
     let tiers: ImageTiers
@@ -27,11 +27,13 @@ struct Components: Sendable {
     let pressure: MemoryPressureController
     let loader: CurlLoader
     let files: FileLoader
-    let sources: CurrentSources
+    /// The sources that redirects may lead to.
+    let sources: CurrentValue<SourcePolicy>
     let renderer: any ImageRendering
     let workers: WorkerPool
     let failures: FailedURLs
-    let drain: DrainState
+    /// Whether the daemon is shutting down: it is not ready from then on.
+    let isDraining = CurrentValue(false)
     let events: EventStreams
     let recentWork: RecentWork
     let uploads = UploadBuffers()
@@ -55,8 +57,8 @@ struct Components: Sendable {
             predecessor.flatMap { $0.limit.configuration == rate ? $0.limit : nil } ?? ClientLimit(rate)
         let status = StatusHandler(
             metrics: metrics,
-            isReady: { [workers, drain] in
-                !drain.isDraining && (configuration.transform.isolation == .none || workers.isReady)
+            isReady: { [workers, isDraining] in
+                !isDraining.value && (configuration.transform.isolation == .none || workers.isReady)
             })
         let targets = configuration.cache.memory.limits.maxTargets
         let aliases = AliasTable(
@@ -120,7 +122,7 @@ struct Components: Sendable {
         pressure.adopt(configuration.cache.memory)
         disk.adopt(configuration.cache.disk)
         prefetch.adopt(configuration.prefetch)
-        threshold.set(configuration.log.level)
+        threshold.replace(by: Logger.Level(configuration.log.level))
     }
 
     /// Which sources are allowed.

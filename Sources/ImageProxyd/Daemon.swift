@@ -102,7 +102,7 @@ struct Daemon {
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
-        let sources = CurrentSources(try Components.sources(configuration, files))
+        let sources = CurrentValue(try Components.sources(configuration, files))
         let memory = MemoryCache(configuration: configuration.cache.memory)
         let adminSockets = AdminSockets()
         self.adminSockets = adminSockets
@@ -114,7 +114,7 @@ struct Daemon {
         loader = try CurlLoader(
             configuration: configuration.fetch,
             addresses: AddressPolicy(configuration: configuration.security.addresses),
-            redirectPolicy: { sources.allows($0) })
+            redirectPolicy: { sources.value.allows($0) })
         self.workers = workers
         let renderer = Self.renderer(configuration.transform, workers)
         let pressureController = MemoryPressureController(memory: memory, logger: logger)
@@ -135,7 +135,7 @@ struct Daemon {
             logger: logger, threshold: output.threshold, metrics: metrics, memory: memory,
             tiers: tiers, disk: disk, pressure: pressureController, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
-            workers: workers, failures: failures, drain: DrainState(),
+            workers: workers, failures: failures,
             events: EventStreams(clock: ContinuousClock()), recentWork: RecentWork(),
             spans: TracingConfiguration(environment: HostProcess.environment)
                 .flatMap { [logger] in SpanExporter($0, logger: logger) },
@@ -303,7 +303,7 @@ struct Daemon {
         // systemd stops watching when the daemon reports that it ends.
         watchdog?.cancel()
         hangUps.cancel()
-        components.drain.begin()
+        components.isDraining.replace(by: true)
         logger.notice("\(signal): finishing the requests in progress")
         service.report(.stopping, to: logger)
         service.report(.needsTime(Self.drainTime * 2), to: logger)

@@ -20,8 +20,7 @@ final class MetricsHandler: RequestHandling {
         let answer = routed(request)
         guard case .now(var response) = answer else { return answer }
         if response.note == nil {
-            response.note = ExchangeNote(
-                path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+            response.note = ExchangeNote(path: request.path)
         }
         return .now(response)
     }
@@ -56,10 +55,6 @@ final class MetricsHandler: RequestHandling {
         .notFound.explained("here are /metrics, /healthz, /readyz and /docs/"),
         context: ExchangeContext(.other))
 
-    private static let methodNotAllowed: HTTPResponse = {
-        var response = ResponseMapping.problem(
-            .methodNotAllowed.explained("allowed are GET and HEAD"), context: ExchangeContext(.other))
-        response.fields.append(.allow, text: "GET, HEAD")
-        return response
-    }()
+    private static let methodNotAllowed = ResponseMapping.methodNotAllowed(
+        "GET, HEAD", "allowed are GET and HEAD", context: ExchangeContext(.other))
 }

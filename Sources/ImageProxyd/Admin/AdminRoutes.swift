@@ -51,8 +51,6 @@ struct AdminRoutes {
             case .explain, .health, .readiness, .metrics, .srcset, .stats, .transforms: [.get, .head]
             }
         }
-
-        var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
     /// Whether a path is one of these.
@@ -62,7 +60,7 @@ struct AdminRoutes {
     func answer(_ request: HTTPRequest) -> HTTPAnswer { noted(request, routed(request)) }
 
     private func noted(_ request: HTTPRequest, _ answer: HTTPAnswer) -> HTTPAnswer {
-        let path = unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
+        let path = request.path
         @Sendable func note(of response: HTTPResponse) -> ExchangeNote {
             (response.note as? ExchangeNote)?.at(path) ?? ExchangeNote(path: path)
         }
@@ -123,10 +121,12 @@ struct AdminRoutes {
         }
         let target = request.target
         let name = target.prefix { $0 != "?" }
-        if let path = PrefetchHandler.Path(String(name)) { return prefetched(path, request, content) }
-        guard let path = Path(rawValue: String(name)) else { return page(request) }
-        guard request.method != .options else { return .now(Self.options(path.allowed)) }
-        guard path.methods.contains(request.method) else { return .now(Self.methodNotAllowed(path.allowed)) }
+        let order = prefetchPath(of: request)
+        guard let path = order == nil ? Path(rawValue: String(name)) : .prefetch else { return page(request) }
+        let methods = order?.methods ?? path.methods
+        let allowed = (methods + [.options]).map(\.rawValue).joined(separator: ", ")
+        guard request.method != .options else { return .now(Self.options(allowed)) }
+        guard methods.contains(request.method) else { return .now(Self.methodNotAllowed(allowed)) }
         switch path {
         case .health: return .now(status.health)
         case .readiness: return .now(status.readiness())
@@ -147,20 +147,9 @@ struct AdminRoutes {
         }
         let query = target.utf8.dropFirst(name.utf8.count + 1)
         return .later(context: ExchangeContext(.admin).packed) {
-            await answer(path, request, Array(query))
-        }
-    }
-
-    private func prefetched(
-        _ path: PrefetchHandler.Path, _ request: HTTPRequest, _ content: PrefetchContent?
-    ) -> HTTPAnswer {
-        let method = request.method
-        guard method != .options else { return .now(Self.options(path.allowed)) }
-        guard path.methods.contains(method) else { return .now(Self.methodNotAllowed(path.allowed)) }
-        if let refusal = access.refusal(of: request) { return .now(refusal) }
-        return .later(context: ExchangeContext(.admin).packed) {
             do throws(AdminFailure) {
-                return try await prefetch.answer(path, method, content)
+                guard let order else { return try await answer(path, request, Array(query), allowed) }
+                return try await prefetch.answer(order, request.method, content)
             } catch {
                 return error.response
             }
@@ -180,24 +169,22 @@ struct AdminRoutes {
         return file == nil ? access.refusal(of: request).map { .now($0) } ?? answer : answer
     }
 
-    private func answer(_ path: Path, _ request: HTTPRequest, _ query: [UInt8]) async -> HTTPResponse {
-        do throws(AdminFailure) {
-            switch path {
-            case .cache where request.method == .delete: return try await cache.purge(query)
-            case .cache: return try await cache.answer(query)
-            case .cacheVerification: return try await cache.verify(query)
-            case .explain: return try await explain.explain(query)
-            case .image: return try await cache.purgeImage(query)
-            case .failed where request.method == .delete: return try failed.clear(query)
-            case .failed: return try failed.list(query)
-            case .metrics: return status.metrics(for: request)
-            case .sign: return try sign.sign(query)
-            case .stats: return try events.answer(with: stats)
-            case .information, .prefetch, .srcset, .transforms: return Self.methodNotAllowed(path.allowed)
-            case .health, .readiness: return status.health
-            }
-        } catch {
-            return error.response
+    private func answer(
+        _ path: Path, _ request: HTTPRequest, _ query: [UInt8], _ allowed: String
+    ) async throws(AdminFailure) -> HTTPResponse {
+        switch path {
+        case .cache where request.method == .delete: try await cache.purge(query)
+        case .cache: try await cache.answer(query)
+        case .cacheVerification: try await cache.verify(query)
+        case .explain: try await explain.explain(query)
+        case .image: try await cache.purgeImage(query)
+        case .failed where request.method == .delete: try failed.clear(query)
+        case .failed: try failed.list(query)
+        case .metrics: status.metrics(for: request)
+        case .sign: try sign.sign(query)
+        case .stats: try events.answer(with: stats)
+        case .information, .prefetch, .srcset, .transforms: Self.methodNotAllowed(allowed)
+        case .health, .readiness: status.health
         }
     }
 
@@ -217,9 +204,6 @@ struct AdminRoutes {
     }
 
     private static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
-        var response = ResponseMapping.problem(
-            .methodNotAllowed.explained("allowed are \(allowed)"), context: ExchangeContext(.admin))
-        response.fields.append(.allow, text: allowed)
-        return response
+        ResponseMapping.methodNotAllowed(allowed, context: ExchangeContext(.admin))
     }
 }

@@ -100,7 +100,7 @@ package final class ExchangeNote: Sendable {
     /// Records that the server itself has refused a request.
     /// - Parameter request: nil if the route determines its path.
     package init(refusal status: HTTPStatus, _ reason: String?, at request: HTTPRequest?) {
-        path = request.map { unsafe $0.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) } }
+        path = request?.path
         let problem = ProblemDocument(status: Int(status.code), code: status.problemCode, title: "")
         content = Content(problem: problem, reason: reason ?? "")
     }
@@ -186,5 +186,12 @@ extension AccessRecord.Miss {
         let reason = failure.reason
         self.reason = reason.text
         if url != .none { hop = reason.hop }
+    }
+}
+
+extension HTTPRequest {
+    /// The target's path, as it is logged.
+    package var path: InlineText {
+        unsafe withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
     }
 }

@@ -242,6 +242,19 @@ package struct ResponseMapping: Sendable {
         return response
     }
 
+    /// The answer to a method that a path does not have.
+    /// - Parameters:
+    ///   - allowed: the value of `Allow`.
+    ///   - explanation: which are allowed by default.
+    package static func methodNotAllowed(
+        _ allowed: String, _ explanation: String? = nil, context: ExchangeContext
+    ) -> HTTPResponse {
+        var response = problem(
+            .methodNotAllowed.explained(explanation ?? "allowed are \(allowed)"), context: context)
+        response.fields.append(.allow, text: allowed)
+        return response
+    }
+
     /// RFC 9211: whether and why the request went forward.
     private static func cacheStatus(
         _ provenance: ImageResponse.Provenance, status: Int, ttl: Int64, isStored: Bool, isCollapsed: Bool

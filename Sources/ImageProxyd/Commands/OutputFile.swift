@@ -9,7 +9,7 @@ import Primitives
 /// Where a command writes its result: a file that appears, or is replaced, once it is complete; or the standard output, a pipe
 /// or a device, which get the bytes then.
 struct OutputFile {
-    /// What is written to; it has no name yet.
+    /// What is written to; it has no name.
     let descriptor: OwnedDescriptor
     private let place: Place
 
@@ -20,9 +20,9 @@ struct OutputFile {
 
     /// - Parameter path: `-` is the standard output.
     init(_ path: String) throws {
+        descriptor = try Self.owned(unsafe linux_memfd_create("output"), path)
         guard path != "-" else {
             place = .stream(nil, name: "the standard output")
-            descriptor = try Self.memory(path)
             return
         }
         var facts = stat()
@@ -35,26 +35,12 @@ struct OutputFile {
             // A pipe or a device stays what it is.
             let stream = try Self.owned(unsafe linux_open(path, O_WRONLY | O_CLOEXEC, 0), path)
             place = .stream(stream, name: path)
-            descriptor = try Self.memory(path)
             return
         }
         let final = exists ? Self.resolved(path) : path
         place = .file(final)
-        // Without a name, so that nothing is left of it if the command ends before it is complete.
-        let folder = Self.folder(of: final)
-        let unnamed = unsafe linux_open(folder, O_RDWR | O_CLOEXEC | Self.unnamedFile, 0o666)
-        if unnamed < 0, errno == EOPNOTSUPP || errno == EISDIR {
-            descriptor = try Self.memory(path)
-        } else {
-            descriptor = try Self.owned(unnamed, path)
-        }
-    }
-
-    /// O_TMPFILE of open(2), which Glibc's module lacks.
-    private static let unnamedFile: CInt = 0o20_000_000 | O_DIRECTORY
-
-    private static func memory(_ name: String) throws -> OwnedDescriptor {
-        try owned(unsafe linux_memfd_create("output"), name)
+        // Known before the work begins.
+        guard unsafe access(Self.folder(of: final) + "/.", W_OK) == 0 else { throw Self.failure(path) }
     }
 
     private static func owned(_ descriptor: CInt, _ name: String) throws -> OwnedDescriptor {
@@ -79,30 +65,22 @@ struct OutputFile {
         return .failure
     }
 
-    /// Gives the file its name, or sends its bytes.
+    /// Writes the file, or sends its bytes.
     func finish(byteCount: Int) throws {
+        let bytes = try descriptor.readAll(from: 0, count: byteCount)
         switch place {
         case .stream(let stream, let name):
-            try copy(byteCount, to: stream?.raw ?? STDOUT_FILENO, name)
+            try Self.send(bytes, to: stream?.raw ?? STDOUT_FILENO, name)
         case .file(let path):
-            let temporary = "\(path).\(getpid()).tmp"
-            if unsafe linkat(
-                AT_FDCWD, "/proc/self/fd/\(descriptor.raw)", AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) != 0
-            {
-                // The folder's file system has no files without a name.
-                let file = try Self.owned(
-                    unsafe linux_open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666), path)
-                try copy(byteCount, to: file.raw, path)
-            }
-            guard unsafe rename(temporary, path) == 0 else {
-                defer { unsafe unlink(temporary) }
+            let code = FileIO.replace(path, by: bytes, through: "\(path).\(getpid()).tmp", mode: 0o666)
+            guard code == 0 else {
+                errno = code
                 throw Self.failure(path)
             }
         }
     }
 
-    private func copy(_ byteCount: Int, to output: CInt, _ name: String) throws {
-        let bytes = try descriptor.readAll(from: 0, count: byteCount)
+    private static func send(_ bytes: [UInt8], to output: CInt, _ name: String) throws {
         // A closed pipe is an error here, and no signal.
         signal(SIGPIPE, SIG_IGN)
         var place = 0
@@ -110,7 +88,7 @@ struct OutputFile {
             let count = retryingOnInterrupt {
                 unsafe bytes[place...].withUnsafeBytes { unsafe write(output, $0.baseAddress, $0.count) }
             }
-            guard count > 0 else { throw Self.failure(name) }
+            guard count > 0 else { throw failure(name) }
             place += count
         }
     }

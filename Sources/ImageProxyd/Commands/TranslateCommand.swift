@@ -53,7 +53,9 @@ struct TranslateCommand: ParsableCommand {
             ForeignRoute.place(of: $0.target, among: files.dialects)
         }
         guard let dialect = try dialect ?? place ?? guess() else { return print(try queryForm()) }
-        let route = try route(dialect, configuration, files)
+        let known = files.dialects.first { type(of: $0.dialect).name == dialect }
+        let site = url.flatMap { LoggedRequest(url: $0)?.site }
+        guard let route = known ?? URLTranslator.usual(dialect, at: site) else { throw ExitCode.failure }
         let parser = try Components.parser(configuration, files)
         if let log { return print(try report(on: log, route, parser).text) }
         guard let url, let request = LoggedRequest(url: url) else {
@@ -97,19 +99,6 @@ struct TranslateCommand: ParsableCommand {
             HostProcess.reportError(PipelineError(error).detail ?? "\(error)")
             throw ExitCode.failure
         }
-    }
-
-    private func route(
-        _ dialect: String, _ configuration: ProxyConfiguration, _ files: NamedFiles
-    ) throws -> ForeignRoute {
-        if let index = configuration.dialects.firstIndex(where: { $0.name == dialect }) {
-            return files.dialects[index]
-        }
-        let usual = try DialectConfiguration(name: dialect)
-        guard let foreign = try usual.dialect(reading: { _, _ in nil }) else { throw ExitCode.failure }
-        return ForeignRoute(
-            dialect: foreign.unguarded(at: url.flatMap { LoggedRequest(url: $0)?.site }), prefix: "/",
-            hasOwnErrors: false)
     }
 
     private func report(

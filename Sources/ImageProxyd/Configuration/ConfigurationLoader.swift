@@ -42,14 +42,12 @@ struct ConfigurationLoader {
             loader.apply(.strings(sources.listen), at: "listen", from: .flag("--listen"))
         }
         let systemd = ConfigurationIssue.Origin.environment("LISTEN_FDS")
-        if !sources.inherited.serving.isEmpty {
-            loader.apply(.strings(sources.inherited.serving), at: "listen", from: systemd)
-        }
-        if !sources.inherited.admin.isEmpty {
-            loader.apply(.strings(sources.inherited.admin), at: "admin.listen", from: systemd)
-        }
-        if !sources.inherited.metrics.isEmpty {
-            loader.apply(.strings(sources.inherited.metrics), at: "metrics.listen", from: systemd)
+        let inherited = sources.inherited
+        for (path, addresses) in [
+            ("listen", inherited.serving), ("admin.listen", inherited.admin),
+            ("metrics.listen", inherited.metrics),
+        ] where !addresses.isEmpty {
+            loader.apply(.strings(addresses), at: path, from: systemd)
         }
         return (try loader.finish(), loader.places)
     }

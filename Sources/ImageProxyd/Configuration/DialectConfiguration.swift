@@ -35,10 +35,6 @@ struct DialectConfiguration: Sendable, Hashable {
     /// Whether errors have the other proxy's status.
     var compatibleErrors: Bool { common.compatibleErrors }
 
-    private static func names<Foreign: Dialect>(of type: Foreign.Type) -> [String] {
-        Foreign.Settings.settings.rows.map(\.path)
-    }
-
     /// Refuses members that neither every dialect nor this one has.
     private static func check(_ members: [JSONValue.Member], in names: [String]) throws(SettingMismatch) {
         _ = try SettingMismatch.collect(members.map { (name: $0.name, part: $0.name) }) {
@@ -55,17 +51,7 @@ struct DialectConfiguration: Sendable, Hashable {
             throw TranslationError(.invalid, "name", "there is no dialect '\(name)'")
         }
         common.name = name
-        own = Self.defaults(of: type)
-    }
-
-    private static func defaults<Foreign: Dialect>(of type: Foreign.Type) -> JSONValue {
-        Foreign.Settings().json
-    }
-
-    private static func settings<Foreign: Dialect>(
-        of type: Foreign.Type, _ json: JSONValue
-    ) throws(SettingMismatch) -> JSONValue {
-        try Foreign.Settings(json: json).json
+        own = type.defaults
     }
 
     /// The dialect, by its settings and what their files hold.
@@ -74,30 +60,12 @@ struct DialectConfiguration: Sendable, Hashable {
     func dialect(
         reading read: (_ setting: String, _ path: String) -> [UInt8]?
     ) throws(TranslationError) -> (any Dialect)? {
-        guard let type = DialectRegistry.named(name) else { return nil }
-        return try dialect(type, read)
-    }
-
-    private func dialect<Foreign: Dialect>(
-        _ type: Foreign.Type, _ read: (_ setting: String, _ path: String) -> [UInt8]?
-    ) throws(TranslationError) -> (any Dialect)? {
-        // Lost: why it can't be read; it has been, when the settings were.
-        guard let settings = try? Foreign.Settings(json: own) else { return nil }
-        let secrets = zip(settings.secretSettings, settings.secretFiles).compactMap { read($0, $1) }
-        guard secrets.count == settings.secretFiles.count else { return nil }
-        return try Foreign(settings, keys: secrets)
+        try DialectRegistry.named(name)?.make(with: own, reading: read)
     }
 
     /// The watermarks of the configuration that it names, with the place of each name.
     var watermarkNames: [(setting: String, name: String)] {
-        DialectRegistry.named(name).map { Self.watermarkNames(of: $0, own) } ?? []
-    }
-
-    private static func watermarkNames<Foreign: Dialect>(
-        of type: Foreign.Type, _ json: JSONValue
-    ) -> [(setting: String, name: String)] {
-        // Lost: why it can't be read; it has been, when the settings were.
-        (try? Foreign.Settings(json: json))?.watermarkNames ?? []
+        DialectRegistry.named(name)?.watermarkNames(in: own) ?? []
     }
 
     /// The same with `***` in place of keys that stand where their files' paths belong.
@@ -140,8 +108,34 @@ extension DialectConfiguration: SettingValue {
             throw SettingMismatch("expected a dialect")
         }
         let names = Common.settings.rows.map(\.path)
-        try Self.check(members, in: names + Self.names(of: type))
+        try Self.check(members, in: names + type.settingNames)
         common = try Common(json: .object(members.filter { names.contains($0.name) }))
-        own = try Self.settings(of: type, .object(members.filter { !names.contains($0.name) }))
+        own = try type.checked(.object(members.filter { !names.contains($0.name) }))
+    }
+}
+
+extension Dialect {
+    fileprivate static var settingNames: [String] { Settings.settings.rows.map(\.path) }
+
+    fileprivate static var defaults: JSONValue { Settings().json }
+
+    /// All of its settings, where some have these values.
+    fileprivate static func checked(_ json: JSONValue) throws(SettingMismatch) -> JSONValue {
+        try Settings(json: json).json
+    }
+
+    fileprivate static func make(
+        with own: JSONValue, reading read: (_ setting: String, _ path: String) -> [UInt8]?
+    ) throws(TranslationError) -> (any Dialect)? {
+        // Lost: why it can't be read; it has been, when the settings were.
+        guard let settings = try? Settings(json: own) else { return nil }
+        let secrets = zip(settings.secretSettings, settings.secretFiles).compactMap { read($0, $1) }
+        guard secrets.count == settings.secretFiles.count else { return nil }
+        return try Self(settings, keys: secrets)
+    }
+
+    fileprivate static func watermarkNames(in own: JSONValue) -> [(setting: String, name: String)] {
+        // Lost: why it can't be read; it has been, when the settings were.
+        (try? Settings(json: own))?.watermarkNames ?? []
     }
 }

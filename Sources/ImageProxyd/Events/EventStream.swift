@@ -35,15 +35,11 @@ final class EventStream: HTTPBodyStream {
 
     deinit { leave() }
 
-    /// Sends the event that a topic had when the stream began, unless a newer one has been sent.
-    func begin(_ bytes: [UInt8], isLast: Bool) { send(bytes, isLast: isLast, onlyFirst: true) }
-
     /// Sends an event, in place of one that the reader has not taken.
-    func send(_ bytes: [UInt8], isLast: Bool) { send(bytes, isLast: isLast, onlyFirst: false) }
-
-    private func send(_ bytes: [UInt8], isLast: Bool, onlyFirst: Bool) {
+    /// - Parameter onlyIfFirst: whether it is the event that a topic had when the stream began: a newer one stays.
+    func send(_ bytes: [UInt8], isLast: Bool, onlyIfFirst: Bool = false) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isComplete, !(onlyFirst && state.hasEvent) else { return nil }
+            guard !state.isComplete, !(onlyIfFirst && state.hasEvent) else { return nil }
             (state.unsent, state.hasEvent, state.isComplete) = (bytes, true, isLast)
             return state.takeWake()
         }

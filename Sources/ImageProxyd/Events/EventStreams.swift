@@ -62,7 +62,7 @@ final class EventStreams: Sendable {
         // In this order: what happens between the two is sent by the ticker.
         admit(stream, id, to: topic)
         let step = topic.present()
-        stream.begin(step.bytes, isLast: step.isLast)
+        stream.send(step.bytes, isLast: step.isLast, onlyIfFirst: true)
         var response = HTTPResponse(status: .ok)
         response.fields.append(.contentType, text: "text/event-stream")
         response.fields.append(.cacheControl, text: "no-store")

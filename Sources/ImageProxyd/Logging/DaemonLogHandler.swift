@@ -16,7 +16,7 @@ struct DaemonLogHandler: LogHandler {
     }
     var metadata: Logger.Metadata = [:]
     private let label: String
-    private let threshold: LogThreshold
+    private let threshold: CurrentValue<Logger.Level>
     /// The level set for this logger alone.
     private var ownLevel: Logger.Level?
     private let format: LogConfiguration.Format
@@ -24,10 +24,11 @@ struct DaemonLogHandler: LogHandler {
 
     /// A handler for the logger `label`, with `auto` resolved in `configuration`.
     init(
-        label: String, configuration: LogConfiguration, threshold: LogThreshold? = nil, sink: LogSink
+        label: String, configuration: LogConfiguration, threshold: CurrentValue<Logger.Level>? = nil,
+        sink: LogSink
     ) {
         self.label = label
-        self.threshold = threshold ?? LogThreshold(configuration.level)
+        self.threshold = threshold ?? CurrentValue(Logger.Level(configuration.level))
         self.sink = sink
         format = configuration.format
     }

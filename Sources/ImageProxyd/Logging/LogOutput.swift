@@ -14,8 +14,8 @@ struct LogOutput: Sendable {
     let configuration: LogConfiguration
     /// The sink of both logs.
     let sink: LogSink
-    /// The level below which the daemon's log drops messages.
-    let threshold: LogThreshold
+    /// The level below which the daemon's log drops messages, for all loggers at once; a reload can change it.
+    let threshold: CurrentValue<Logger.Level>
 
     /// Opens the output.
     /// - Throws: if the settings name the journal and its socket can't be reached; `auto` then means `text`.
@@ -23,7 +23,7 @@ struct LogOutput: Sendable {
         _ configuration: LogConfiguration, environment: [String: String],
         journalPath: String = LogSink.journalPath
     ) throws(LogSink.Failure) {
-        threshold = LogThreshold(configuration.level)
+        threshold = CurrentValue(Logger.Level(configuration.level))
         let underJournal = Self.leadsToJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
         let resolved = configuration.resolved(underJournal: underJournal)
         do throws(LogSink.Failure) {

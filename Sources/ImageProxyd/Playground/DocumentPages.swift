@@ -26,12 +26,11 @@ struct DocumentPages: Sendable {
         let context = ExchangeContext(isAdmin ? .admin : .playground)
         guard request.target != "/docs" else { return .now(Self.redirect(context)) }
         let target = Array(request.target.utf8)
-        return .later(context: context.packed) { [isAdmin] in
-            let answers = await isAdmin ? Self.adminAnswers.value : Self.publicAnswers.value
-            guard let answer = answers[target] else {
+        return .later(context: context.packed) {
+            guard let answer = await Self.answers.value[target] else {
                 fatalError("\(request.target) is in the table of targets")
             }
-            return answer.answer(to: request)
+            return answer.answer(to: request, as: context)
         }
     }
 
@@ -74,18 +73,13 @@ struct DocumentPages: Sendable {
     // MARK: - Answers
 
     /// The first request renders, in some tens of milliseconds; all others wait for that or find it done.
-    private static let rendered = Task { site(home: "../playground") }
-    private static let publicAnswers = Task { answers(for: await rendered.value, .playground) }
-    private static let adminAnswers = Task { answers(for: await rendered.value, .admin) }
-
-    private static func answers(for site: Site, _ route: Metric.Route) -> [[UInt8]: FixedAnswer] {
+    private static let answers = Task {
         var answers: [[UInt8]: FixedAnswer] = [:]
-        for (path, bytes) in site.files {
+        for (path, bytes) in site(home: "../playground").files {
             let isDrawing = path.hasSuffix(".svg")
             let answer = FixedAnswer(
                 bytes, type: type(of: path), cacheControl: "no-cache",
-                fields: WebPages.protection(isDrawing ? drawingPolicy : WebPages.contentSecurityPolicy),
-                context: ExchangeContext(route))
+                fields: WebPages.protection(isDrawing ? drawingPolicy : WebPages.contentSecurityPolicy))
             for target in targets(of: path) { answers[target] = answer }
         }
         return answers

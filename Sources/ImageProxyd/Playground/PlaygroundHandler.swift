@@ -28,7 +28,7 @@ struct PlaygroundHandler: Sendable {
         documents = DocumentPages(isAdmin: isAdmin)
         facts = FixedAnswer(
             Array((PlaygroundFacts.json(configuration, isAdmin: isAdmin).compact + "\n").utf8),
-            type: "application/json", cacheControl: "no-cache", context: context)
+            type: "application/json", cacheControl: "no-cache")
         translator = URLTranslator(configured: files.dialects, usesSettings: isAdmin)
     }
 
@@ -40,14 +40,14 @@ struct PlaygroundHandler: Sendable {
 
     /// A file, which holds no secret; nil where the target names none.
     func file(_ request: HTTPRequest) -> HTTPResponse? {
-        pages.answer(request, unsafe request.withTarget { unsafe Array($0) })
+        pages.answer(request, unsafe request.withTarget { unsafe Array($0) }, as: context)
     }
 
     /// What the page requests besides pictures; nil where the target is none of that.
     /// - Parameter limit: the clients' rate; nil for operators.
     func data(_ request: HTTPRequest, _ limit: ClientLimit?) -> HTTPResponse? {
         let target = unsafe request.withTarget { unsafe Array($0) }
-        if target == Self.factsTarget { return facts.answer(to: request) }
+        if target == Self.factsTarget { return facts.answer(to: request, as: context) }
         let (path, mark) = (Self.translatePath, UInt8(ascii: "?"))
         guard target == path || target.starts(with: path + [mark]) else { return nil }
         do throws(PipelineError) {

@@ -44,7 +44,7 @@ struct URLTranslator: Sendable {
         if dialect == nil, place == nil, let own = Self.queryForm(of: request) { return own }
         guard let name = dialect ?? place ?? DialectGuess.dialect(of: url) else { return nil }
         let known = configured.first { $0.name == name }?.route
-        guard let route = usesSettings ? known ?? usual(name, request) : usual(name, request) else {
+        guard let route = (usesSettings ? known : nil) ?? Self.usual(name, at: request.site) else {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
             throw AdminQuery.invalid("dialect", "must be one of \(names)")
         }
@@ -71,13 +71,13 @@ struct URLTranslator: Sendable {
     }
 
     /// A dialect by its default settings, which take any signature and any source.
-    private func usual(_ name: String, _ request: LoggedRequest) -> ForeignRoute? {
+    /// - Parameter site: where the URL is from, if that is known.
+    static func usual(_ name: String, at site: String?) -> ForeignRoute? {
         // Lost: nothing; default settings are valid, and name no file.
         guard DialectRegistry.named(name) != nil, let usual = try? DialectConfiguration(name: name),
             let dialect = try? usual.dialect(reading: { _, _ in nil })
         else { return nil }
-        return ForeignRoute(
-            dialect: dialect.unguarded(at: request.site), prefix: "/", hasOwnErrors: false)
+        return ForeignRoute(dialect: dialect.unguarded(at: site), prefix: "/", hasOwnErrors: false)
     }
 }
 

@@ -2,7 +2,6 @@
 
 import Answering
 internal import HTTPServer
-import Observability
 import WebAssets
 
 /// The pages that are part of the program, with their scripts and styles, by the targets that name them.
@@ -12,10 +11,10 @@ struct WebPages: Sendable {
     /// - Parameters:
     ///   - folders: those below `Sources/WebAssets/files` whose files are answered at their paths.
     ///   - pages: further targets, with the paths of the files that are answered there.
-    init(folders: Set<String>, pages: [String: String], as route: Metric.Route) {
+    init(folders: Set<String>, pages: [String: String]) {
         var answers: [[UInt8]: FixedAnswer] = [:]
         for (path, bytes) in Self.files where folders.contains(String(path.prefix { $0 != "/" })) {
-            answers[Array("/\(path)".utf8)] = Self.answer(path, bytes, route)
+            answers[Array("/\(path)".utf8)] = Self.answer(path, bytes)
         }
         for (target, path) in pages {
             answers[Array(target.utf8)] = answers[Array("/\(path)".utf8)]
@@ -38,19 +37,19 @@ struct WebPages: Sendable {
     var targets: Set<[UInt8]> { Set(answers.keys) }
 
     /// The answer to GET or HEAD; nil where the target names none of them.
-    func answer(_ request: HTTPRequest, _ target: [UInt8]) -> HTTPResponse? {
-        target.count <= Self.maxTargetBytes ? answers[target]?.answer(to: request) : nil
+    func answer(_ request: HTTPRequest, _ target: [UInt8], as context: ExchangeContext) -> HTTPResponse? {
+        target.count <= Self.maxTargetBytes ? answers[target]?.answer(to: request, as: context) : nil
     }
 
     /// The maximum length of a target of a page, in bytes: longer ones are not looked up.
     private static let maxTargetBytes = 64
 
-    private static func answer(_ path: String, _ bytes: [UInt8], _ route: Metric.Route) -> FixedAnswer {
+    private static func answer(_ path: String, _ bytes: [UInt8]) -> FixedAnswer {
         let fileExtension = path.split(separator: ".").last.map(String.init) ?? ""
         // A new version of the program has new files at the same paths, so a browser asks each time.
         return FixedAnswer(
             bytes, type: types[fileExtension] ?? "application/octet-stream", cacheControl: "no-cache",
-            fields: protection(contentSecurityPolicy), context: ExchangeContext(route))
+            fields: protection(contentSecurityPolicy))
     }
 
     /// The media types of files by their extensions.
@@ -80,7 +79,7 @@ extension WebPages {
     /// The playground, for every listener.
     static let playground = WebPages(
         folders: ["playground"],
-        pages: ["/": "playground/index.html", "/playground": "playground/index.html"], as: .playground)
+        pages: ["/": "playground/index.html", "/playground": "playground/index.html"])
 
     /// The pages of the admin listener.
     static let admin = WebPages(
@@ -88,5 +87,5 @@ extension WebPages {
         pages: [
             "/": "playground/index.html", "/playground": "playground/index.html",
             "/stats": "stats/index.html",
-        ], as: .admin)
+        ])
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Answering
-import Dispatch
 internal import HTTPServer
 import Observability
 import Pipeline
@@ -46,12 +45,12 @@ struct PrefetchHandler: Sendable {
             case .events: [.get, .head]
             }
         }
-
-        var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
     /// Contents are read one at a time: a long one takes a core for a moment.
-    private static let reading = DispatchQueue(label: "prefetch contents")
+    private static let reading = IOQueue<PrefetchBody.Problem>(
+        label: "prefetch contents", maxRunning: 1, maxWaiting: .max,
+        overloaded: PrefetchBody.Problem(text: "too much waits"))
 
     /// Answers a request; `content` is that of a POST.
     func answer(
@@ -77,15 +76,10 @@ struct PrefetchHandler: Sendable {
         guard let bytes = try content?.take(), !bytes.isEmpty else {
             throw .invalidContent(#"the request has no content: JSON such as {"urls": ["https://…"]}"#)
         }
-        let result = await withCheckedContinuation { continuation in
-            Self.reading.async {
-                continuation.resume(
-                    returning: Result { () throws(PrefetchBody.Problem) in try PrefetchBody(bytes) })
-            }
-        }
-        switch result {
-        case .success(let body): return body
-        case .failure(let problem): throw .invalidContent(problem.text)
+        do throws(PrefetchBody.Problem) {
+            return try await Self.reading.run { () throws(PrefetchBody.Problem) in try PrefetchBody(bytes) }
+        } catch {
+            throw .invalidContent(error.text)
         }
     }
 

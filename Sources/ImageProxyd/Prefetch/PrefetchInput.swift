@@ -96,13 +96,9 @@ struct PrefetchInput {
         while !rest.isEmpty {
             var unpacked: [UInt8] = []
             do throws(LoadError) {
-                let piece = Array(rest.prefix(Self.packedPiece))
-                let result = unsafe piece.withUnsafeBytes { bytes in
-                    Result { () throws(LoadError) in
-                        try unsafe inflater.take(bytes) { unsafe unpacked.append(contentsOf: $0) }
-                    }
+                try unsafe Array(rest.prefix(Self.packedPiece)).withBytes { (bytes) throws(LoadError) in
+                    try unsafe inflater.take(bytes) { unsafe unpacked.append(contentsOf: $0) }
                 }
-                try result.get()
             } catch .tooLarge {
                 throw problem("it has more than \(ByteCount(Self.maxUnpackedBytes)) unpacked")
             } catch {

@@ -2,37 +2,18 @@
 
 internal import Dispatch
 import Glibc
+import Primitives
 import Synchronization
 
-/// Whether SIGHUP has come since `HangUpSignal.hold`.
+/// Whether SIGHUP has come since `HangUpSignal.hold`, and was not handled.
 private let hasComeEarly = Atomic(false)
 
 /// SIGHUP, which requests a reload.
 struct HangUpSignal {
-    /// Stores a signal that comes too early.
-    private final class Gate: Sendable {
-        private let state = Mutex((isOpen: false, isPending: false))
-
-        /// Whether a signal that has come is handled now; otherwise it is stored.
-        func come() -> Bool {
-            state.withLock { state in
-                state.isPending = !state.isOpen
-                return state.isOpen
-            }
-        }
-
-        /// Opens the gate; returns whether a signal has come before.
-        func open() -> Bool {
-            state.withLock { state in
-                state.isOpen = true
-                return state.isPending
-            }
-        }
-    }
-
     private let queue = DispatchQueue(label: "reload")
     private let source: any DispatchSourceSignal
-    private let gate = Gate()
+    /// Whether signals are handled; one that comes before is stored in `hasComeEarly`. Used on the queue.
+    private let isOpen = CurrentValue(false)
     private let reload: @Sendable () -> Void
 
     /// From now on the signal does not end the process; one that comes is handled after `begin`.
@@ -51,15 +32,18 @@ struct HangUpSignal {
         self.reload = reload
         Self.hold()
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)
-        source.setEventHandler { [gate] in
-            if gate.come() { reload() }
+        source.setEventHandler { [isOpen] in
+            if isOpen.value { reload() } else { hasComeEarly.store(true, ordering: .relaxed) }
         }
         await source.begin()
     }
 
     /// Handles each signal from now on.
     func begin() {
-        if gate.open() || hasComeEarly.load(ordering: .relaxed) { queue.async(execute: reload) }
+        queue.async { [isOpen, reload] in
+            isOpen.replace(by: true)
+            if hasComeEarly.exchange(false, ordering: .relaxed) { reload() }
+        }
     }
 
     /// Handles no more signals.

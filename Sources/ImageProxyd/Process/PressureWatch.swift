@@ -6,46 +6,44 @@ internal import Dispatch
 import Glibc
 import Primitives
 
-/// Waits for the system to report memory pressure; costs nothing until then.
-///
-/// Dispatch does not support urgent data (EPOLLPRI), by which PSI reports; so it watches an epoll descriptor
-/// that watches for that.
+/// Waits for the system to report memory pressure, on a thread of its own.
 final class PressureWatch: Sendable {
-    private let events: OwnedDescriptor
-    private let file: OwnedDescriptor
-    // Safe because Dispatch's objects may be used from any thread; only deinit does.
-    private nonisolated(unsafe) let source: any DispatchSourceRead
+    /// An eventfd(2) that ends the thread.
+    private let ending: OwnedDescriptor
 
     /// Watches the first candidate that can be watched; nil if none can.
     /// - Parameter alarm: called on one queue, each time.
     init?(_ candidates: [PressureSource], alarm: @escaping @Sendable () -> Void) {
         guard let (file, isRegular) = Self.open(candidates) else { return nil }
-        let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+        let descriptor = eventfd(0, CInt(EFD_CLOEXEC))
         guard descriptor >= 0 else { return nil }
-        events = OwnedDescriptor(owning: descriptor)
-        // A FIFO or socket becomes readable; a PSI file only reports urgent data.
-        var event = unsafe epoll_event()
-        unsafe event.events = isRegular ? EPOLLPRI.rawValue : EPOLLIN.rawValue
-        guard unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, file.raw, &event) == 0 else { return nil }
-        self.file = file
-        unsafe source = DispatchSource.makeReadSource(
-            fileDescriptor: descriptor, queue: DispatchQueue(label: "memory pressure"))
-        unsafe source.setEventHandler { [events, file] in
-            var event = unsafe epoll_event()
-            guard unsafe epoll_wait(events.raw, &event, 1, 0) == 1 else { return }
-            guard unsafe event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) == 0 else {
-                // The control group is gone, or the FIFO has no writer any more: nothing can be reported.
-                _ = epoll_ctl(events.raw, EPOLL_CTL_DEL, file.raw, nil)
-                return
-            }
-            if !isRegular { Self.drain(file) }
-            alarm()
+        ending = OwnedDescriptor(owning: descriptor)
+        DispatchQueue(label: "memory pressure").async { [ending] in
+            Self.watch(file, isRegular: isRegular, until: ending, alarm)
         }
-        unsafe source.activate()
     }
 
     deinit {
-        unsafe source.cancel()
+        var one: UInt64 = 1
+        // Lost: nothing; the counter is 0.
+        _ = unsafe Glibc.write(ending.raw, &one, MemoryLayout<UInt64>.size)
+    }
+
+    private static func watch(
+        _ file: OwnedDescriptor, isRegular: Bool, until ending: OwnedDescriptor, _ alarm: () -> Void
+    ) {
+        // A FIFO or socket becomes readable; a PSI file only reports urgent data.
+        let events = Int16(isRegular ? POLLPRI : POLLIN)
+        var entries = [
+            pollfd(fd: file.raw, events: events, revents: 0),
+            pollfd(fd: ending.raw, events: Int16(POLLIN), revents: 0),
+        ]
+        while retryingOnInterrupt({ unsafe Int(poll(&entries, 2, -1)) }) > 0, entries[1].revents == 0 {
+            // The control group is gone, or the FIFO has no writer any more: nothing can be reported.
+            guard Int32(entries[0].revents) & (POLLERR | POLLHUP) == 0 else { return }
+            if !isRegular { drain(file) }
+            alarm()
+        }
     }
 
     private static func open(_ candidates: [PressureSource]) -> (OwnedDescriptor, isRegular: Bool)? {

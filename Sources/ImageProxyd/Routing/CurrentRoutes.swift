@@ -4,7 +4,6 @@ import Answering
 internal import HTTPServer
 import Observability
 import Synchronization
-import URLs
 
 /// Forwards requests to the handlers of the current settings; requests in progress end in those they began
 /// in. Safe from any thread.
@@ -115,19 +114,4 @@ final class AdminHandler: RequestHandling {
     }
 
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
-}
-
-/// The sources that redirects may lead to, by the current settings.
-final class CurrentSources: Sendable {
-    private let policy: Mutex<SourcePolicy>
-
-    init(_ policy: SourcePolicy) {
-        self.policy = Mutex(policy)
-    }
-
-    func allows(_ url: SourceURL) -> Bool { policy.withLock { $0 }.allows(url) }
-
-    func replace(by other: SourcePolicy) {
-        policy.withLock { $0 = other }
-    }
 }

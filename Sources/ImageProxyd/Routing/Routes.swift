@@ -89,11 +89,12 @@ final class Routes: Sendable {
         let context = ExchangeContext(route == .other ? .img : route)
         guard request.method == .options else {
             let mayBeAllowed = request.method == .post && (route == .img || route == .info)
-            return Self.methodNotAllowed(
-                context, allowed,
+            let hint =
                 mayBeAllowed
-                    ? "POST brings a picture where security.allowUploads is true, or the URL is signed by a key of security.keys"
-                    : "PURGE, and DELETE of /cache, are for the listener of admin.listen")
+                ? "POST brings a picture where security.allowUploads is true, or the URL is signed by a key of security.keys"
+                : "PURGE, and DELETE of /cache, are for the listener of admin.listen"
+            return ResponseMapping.methodNotAllowed(
+                allowed, "allowed are \(allowed); \(hint)", context: context)
         }
         var response = crossOrigin.options(for: request, allow: allowed)
         response.context = context.packed
@@ -171,18 +172,7 @@ final class Routes: Sendable {
                     ? "this is on the admin listener (admin.listen): imageproxyd help lists the commands that ask it"
                     : "images are at /img?url=…, what is known of one at /info?url=…")
         var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
-        response.note = ExchangeNote(
-            document,
-            path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
-        return response
-    }
-
-    private static func methodNotAllowed(
-        _ context: ExchangeContext, _ allowed: String, _ hint: String
-    ) -> HTTPResponse {
-        var response = ResponseMapping.problem(
-            .methodNotAllowed.explained("allowed are \(allowed); \(hint)"), context: context)
-        response.fields.append(.allow, text: allowed)
+        response.note = ExchangeNote(document, path: request.path)
         return response
     }
 }

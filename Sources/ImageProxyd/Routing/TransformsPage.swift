@@ -9,11 +9,12 @@ import Primitives
 /// The answer to `/transforms`: every operation with its parameters, from their declarations.
 enum TransformsPage {
     private static let page = FixedAnswer(
-        Array((text + "\n").utf8), type: "application/json", cacheControl: "public, max-age=300",
-        context: ExchangeContext(.transforms))
+        Array((text + "\n").utf8), type: "application/json", cacheControl: "public, max-age=300")
 
     /// The answer to a request, by its conditions (RFC 9110 §13.2.2).
-    static func answer(_ request: HTTPRequest) -> HTTPResponse { page.answer(to: request) }
+    static func answer(_ request: HTTPRequest) -> HTTPResponse {
+        page.answer(to: request, as: ExchangeContext(.transforms))
+    }
 
     /// The operations as a JSON object.
     static let text = (["operations": TransformPipeline.catalogue] as JSONValue).compact

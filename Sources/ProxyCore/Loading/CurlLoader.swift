@@ -94,8 +94,8 @@ package final class CurlLoader: ImageLoading {
         let job = LoadJob(id: id, request: request, keys: keys, receiver: receiver)
         // Weak, because a request that is stored would keep the loader's thread alive; a change that is lost
         // came too late.
-        request.urgency.observe { [weak inbox] in _ = inbox?.post(.change(id, $0)) }
-        defer { request.urgency.observe(nil) }
+        request.waiters.observe { [weak inbox] in _ = inbox?.post(.change(id, $0)) }
+        defer { request.waiters.observe(nil) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in submit(job, continuation) }
         } onCancel: {

@@ -250,9 +250,9 @@ final class CurlMulti {
 
     private func ticket(for transfer: Transfer) -> FetchTicket {
         let queueDeadline = now + rules.configuration.queueTimeout.duration
+        let waiters = transfer.job.request.waiters.current
         return FetchTicket(
-            id: transfer.job.id, place: transfer.place, clients: transfer.job.request.urgency.clients,
-            priority: transfer.job.request.urgency.priority,
+            id: transfer.job.id, place: transfer.place, clients: waiters.clients, priority: waiters.priority,
             deadline: min(queueDeadline, transfer.clock?.totalDeadline ?? queueDeadline))
     }
 

@@ -7,19 +7,19 @@ import URLs
 /// The slots of running fetches: a number in total, per origin, and per rule with its own bound. One client
 /// may use only a share of the total, of an origin's slots, and of a rule's. Pure.
 struct FetchSlots {
-    /// A client's fetches from one origin, or by one rule.
-    private struct Pair<Bound: Hashable>: Hashable {
-        let client: ClientID?
-        let bound: Bound
+    /// The fetches that are counted together.
+    private enum Group: Hashable {
+        case client(ClientID?)
+        case origin(SourceURL.Origin)
+        case rule(OriginRule)
+        case clientAndOrigin(ClientID?, SourceURL.Origin)
+        case clientAndRule(ClientID?, OriginRule)
     }
 
     private var most = 1, mostPerOrigin = 1
     private var clientShare = 1.0
-    private var perOrigin: [SourceURL.Origin: Int] = [:]
-    private var perRule: [OriginRule: Int] = [:]
-    private var perClient: [ClientID?: Int] = [:]
-    private var perClientAndOrigin: [Pair<SourceURL.Origin>: Int] = [:]
-    private var perClientAndRule: [Pair<OriginRule>: Int] = [:]
+    /// The numbers of slots in use; without zeros.
+    private var counts: [Group: Int] = [:]
 
     /// The number of slots in use.
     private(set) var taken = 0
@@ -58,52 +58,46 @@ struct FetchSlots {
 
     /// Whether an origin has a free slot for a client, without its rule's bound.
     func hasCapacity(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
-        guard hasCapacity, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
-        return client == nil
-            || perClientAndOrigin[Pair(client: client, bound: origin), default: 0] < share(of: mostPerOrigin)
+        guard hasCapacity, count(.origin(origin)) < mostPerOrigin else { return false }
+        return client == nil || count(.clientAndOrigin(client, origin)) < share(of: mostPerOrigin)
     }
 
     /// Whether a rule has a free slot for a client; true for a rule without its own bound.
     func hasCapacity(for rule: OriginRule?, and client: ClientID?) -> Bool {
         guard let rule, let most = rule.maxConcurrent else { return true }
-        guard perRule[rule, default: 0] < most else { return false }
-        return client == nil
-            || perClientAndRule[Pair(client: client, bound: rule), default: 0] < share(of: most)
+        guard count(.rule(rule)) < most else { return false }
+        return client == nil || count(.clientAndRule(client, rule)) < share(of: most)
     }
 
     /// Returns the number of a client's slots.
-    func held(by client: ClientID?) -> Int { perClient[client, default: 0] }
+    func held(by client: ClientID?) -> Int { count(.client(client)) }
 
     /// Takes the slots of a fetch, which counts for a client.
     mutating func take(_ place: FetchTicket.Place, for client: ClientID?) {
         taken += 1
-        perOrigin[place.origin, default: 0] += 1
-        perClient[client, default: 0] += 1
-        perClientAndOrigin[Pair(client: client, bound: place.origin), default: 0] += 1
-        guard let rule = place.rule else { return }
-        perRule[rule, default: 0] += 1
-        perClientAndRule[Pair(client: client, bound: rule), default: 0] += 1
+        for group in Self.groups(of: place, for: client) { counts[group, default: 0] += 1 }
     }
 
     /// Returns the slots of a fetch that counted for a client.
     mutating func giveBack(_ place: FetchTicket.Place, of client: ClientID?) {
         taken -= 1
-        Self.decrease(&perOrigin, place.origin)
-        Self.decrease(&perClient, client)
-        Self.decrease(&perClientAndOrigin, Pair(client: client, bound: place.origin))
-        guard let rule = place.rule else { return }
-        Self.decrease(&perRule, rule)
-        Self.decrease(&perClientAndRule, Pair(client: client, bound: rule))
+        for group in Self.groups(of: place, for: client) {
+            let count = count(group) - 1
+            counts[group] = count > 0 ? count : nil
+        }
+    }
+
+    private func count(_ group: Group) -> Int { counts[group, default: 0] }
+
+    private static func groups(of place: FetchTicket.Place, for client: ClientID?) -> [Group] {
+        let all: [Group] = [.client(client), .origin(place.origin), .clientAndOrigin(client, place.origin)]
+        guard let rule = place.rule else { return all }
+        return all + [.rule(rule), .clientAndRule(client, rule)]
     }
 
     /// The number of `count` slots that one client may use: less than all if there are at least two.
     private func share(of count: Int) -> Int {
         guard clientShare < 1 else { return count }
         return max(1, min(count - 1, Int((Double(count) * clientShare).rounded(.up))))
-    }
-
-    private static func decrease<Key>(_ counts: inout [Key: Int], _ key: Key) {
-        let count = counts[key, default: 0] - 1
-        if count > 0 { counts.updateValue(count, forKey: key) } else { counts.removeValue(forKey: key) }
     }
 }

@@ -149,21 +149,12 @@ package final class FileLoader: ImageLoading {
                 unsafe Glibc.read(file.raw, &buffer, min(buffer.count, count - handed))
             }
             guard length > 0 else { throw .incomplete("the file has become shorter") }
-            try receive(buffer, length, receiver)
+            try unsafe buffer.withBytes { (bytes) throws(LoadError) in
+                try unsafe receiver.receive(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+            }
             handed += length
             receiver.didDrain()
         }
         return handed
-    }
-
-    private static func receive(
-        _ buffer: [UInt8], _ length: Int, _ receiver: any OriginReceiving
-    ) throws(LoadError) {
-        let result: Result<Void, LoadError> = unsafe buffer.withUnsafeBytes { bytes in
-            Result { () throws(LoadError) in
-                try unsafe receiver.receive(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
-            }
-        }
-        try result.get()
     }
 }

@@ -81,8 +81,8 @@ package struct OriginRequest: Sendable {
     package var rule: OriginRule?
     /// All rules: the rule for a redirect's target may bound the number of concurrent fetches there.
     package var rules = OriginRules.none
-    /// The fetch's priority; may be raised while it waits.
-    package var urgency = FetchUrgency()
+    /// The clients that wait for the fetch, and its priority; both may change while it waits.
+    package var waiters = Waiters()
 
     /// A request of the daemon's own to a service that its operator has named: to an object store, or to another node.
     package struct Command: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 
 /// The commands for the loader's thread; other threads reach it only through this.
@@ -8,7 +9,7 @@ final class LoaderInbox: Sendable {
     enum Command: Sendable {
         case start(LoadJob, LoadJob.Continuation)
         case cancel(UInt64)
-        case change(UInt64, FetchUrgency.Change)
+        case change(UInt64, Waiters.Change)
         case adopt(LoaderSettings)
         case ping(CheckedContinuation<Bool, Never>)
         case stop

@@ -13,7 +13,7 @@ extension Transfer {
     /// Whether the hop's name may be looked up; called if its address is not cached.
     func mayLookUp() -> Bool {
         guard url.literalAddress == nil, !isLookingUp else { return true }
-        lookUp = rules.lookUps.begin(for: job.request.urgency.clients)
+        lookUp = rules.lookUps.begin(for: job.request.waiters.current.clients)
         if lookUp == nil { hop.verdict = .refused(.queueFull) }
         return lookUp != nil
     }
@@ -222,10 +222,7 @@ extension Transfer {
     }
 
     private func hand(_ bytes: [UInt8]) throws(LoadError) {
-        let handed: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoadError) in try unsafe hand(bytes) }
-        }
-        try handed.get()
+        try unsafe bytes.withBytes { (bytes) throws(LoadError) in try unsafe hand(bytes) }
     }
 
     private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {

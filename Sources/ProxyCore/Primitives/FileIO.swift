@@ -29,11 +29,17 @@ package enum FileIO {
         return 0
     }
 
-    /// Replaces a file as a whole, also where the process is killed or the power fails; returns 0, or the error. It is the
-    /// daemon's user's alone.
-    package static func replace(_ path: String, by bytes: [UInt8]) -> CInt {
-        let temporary = path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    /// Replaces a file as a whole, also where the process is killed or the power fails; returns 0, or the error.
+    /// - Parameters:
+    ///   - path: the file's path.
+    ///   - bytes: its new content.
+    ///   - temporary: the name that it has until it is complete; the path with `.new` by default.
+    ///   - mode: its permissions, before the process's umask; the daemon's user's alone by default.
+    package static func replace(
+        _ path: String, by bytes: [UInt8], through temporary: String? = nil, mode: UInt32 = 0o600
+    ) -> CInt {
+        let temporary = temporary ?? path + ".new"
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { return errno }
         var code = unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, at: 0) }
         // Else the name could come before the bytes after a loss of power.

@@ -16,14 +16,9 @@ enum DescriptorBytes {
 
     /// Writes all bytes at `offset`.
     static func write(_ bytes: [UInt8], to descriptor: CInt, at offset: Int64 = 0) throws(RenderError) {
-        let result: Result<Void, RenderError> = unsafe bytes.withUnsafeBytes { content in
-            do throws(RenderError) {
-                return .success(try unsafe write(content, to: descriptor, at: offset))
-            } catch {
-                return .failure(error)
-            }
+        try unsafe bytes.withBytes { (bytes) throws(RenderError) in
+            try unsafe write(bytes, to: descriptor, at: offset)
         }
-        try result.get()
     }
 
     /// Returns all bytes of a small file; none if it can't be read.

@@ -2,6 +2,7 @@
 
 package import Bodies
 package import Imaging
+package import Primitives
 
 /// The interface to the workers: turns a source picture into a rendition, in any process.
 ///
@@ -15,11 +16,11 @@ package protocol ImageRendering: Sendable {
     /// The intermediate of a plan is written to `intermediateTarget`; if that fails, the result is unaffected.
     ///
     /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
-    /// - Parameter interest: the clients that the job counts for.
+    /// - Parameter waiters: the clients that the job counts for.
     /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for waiters: Waiters
     ) async throws(RenderError) -> Rendition
 }
 
@@ -27,9 +28,9 @@ extension ImageRendering {
     /// Renders a plan that writes no intermediate, by default for no client that can be distinguished.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        for interest: RenderInterest = RenderInterest()
+        for waiters: Waiters = Waiters()
     ) async throws(RenderError) -> Rendition {
         try await render(
-            plan, from: source, into: destination, at: offset, intermediateTarget: nil, for: interest)
+            plan, from: source, into: destination, at: offset, intermediateTarget: nil, for: waiters)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 /// The jobs that wait for a worker, and whose turn it is. Pure; O(n) in the waiting jobs, of which there are
 /// few.
@@ -17,7 +17,7 @@ package struct JobQueue<Job> {
     private struct Waiting {
         let id: Int
         let job: Job
-        let interest: RenderInterest
+        let waiters: Waiters
         /// Whether it is known to be much work.
         var isExpensive = false
     }
@@ -57,9 +57,9 @@ package struct JobQueue<Job> {
     // MARK: - Adding and removing
 
     /// Adds a job after all others of its clients.
-    package mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
-        for client in interest.waiters.clients { startLevel(client) }
-        waiting.append(Waiting(id: id, job: job, interest: interest))
+    package mutating func append(_ job: Job, id: Int, for waiters: Waiters) {
+        for client in waiters.current.clients { startLevel(client) }
+        waiting.append(Waiting(id: id, job: job, waiters: waiters))
     }
 
     /// Raises the use of a client that has nothing waiting to the level, so that idle time can't be saved up.
@@ -70,11 +70,11 @@ package struct JobQueue<Job> {
 
     /// Returns a job that was taken and has not begun to the front.
     /// - Parameter isExpensive: whether the job has turned out to be much work.
-    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest, isExpensive: Bool = false) {
+    mutating func putBack(_ job: Job, id: Int, for waiters: Waiters, isExpensive: Bool = false) {
         if let run = running.removeValue(forKey: id) {
             for client in run.clients { uses[client]?.workers -= 1 }
         }
-        waiting.insert(Waiting(id: id, job: job, interest: interest, isExpensive: isExpensive), at: 0)
+        waiting.insert(Waiting(id: id, job: job, waiters: waiters, isExpensive: isExpensive), at: 0)
     }
 
     /// Removes a job that is cancelled; nil if it does not wait.
@@ -85,7 +85,7 @@ package struct JobQueue<Job> {
 
     private mutating func remove(at index: Int) -> Job {
         let removed = waiting.remove(at: index)
-        for client in removed.interest.waiters.clients { forgetIfIdle(client) }
+        for client in removed.waiters.current.clients { forgetIfIdle(client) }
         return removed.job
     }
 
@@ -108,7 +108,7 @@ package struct JobQueue<Job> {
     }
 
     private func waits(_ client: ClientID?) -> Bool {
-        waiting.contains { $0.interest.waiters.clients.contains(client) }
+        waiting.contains { $0.waiters.current.clients.contains(client) }
     }
 
     // MARK: - Turns
@@ -122,7 +122,7 @@ package struct JobQueue<Job> {
         var best: (index: Int, priority: FetchPriority, use: Use)?
         var least: Duration?
         for (index, job) in waiting.enumerated() where admitsExpensive || !job.isExpensive {
-            let waiters = job.interest.waiters
+            let waiters = job.waiters.current
             let use = waiters.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
             least = min(least ?? use.time, use.time)
             guard let known = best else {
@@ -137,7 +137,7 @@ package struct JobQueue<Job> {
         guard let best, let least else { return nil }
         level = max(level, least)
         let taken = waiting.remove(at: best.index)
-        let clients = taken.interest.waiters.clients
+        let clients = taken.waiters.current.clients
         for client in clients {
             // A client that joined a waiting job has no use yet.
             if uses[client] == nil { uses[client] = Use(time: level) }
@@ -185,12 +185,12 @@ package struct JobQueue<Job> {
     /// A job of a lower priority is displaced by any; of the same one, the newest of the client with the most
     /// waiting jobs, if those are more than the new job's client would have. A job that several clients wait
     /// for counts as one of the client that has the fewest.
-    package mutating func displace(for interest: RenderInterest) -> Job? {
+    package mutating func displace(for waiters: Waiters) -> Job? {
         var loads: [ClientID?: Int] = [:]
-        let all = waiting.map(\.interest.waiters)
+        let all = waiting.map(\.waiters.current)
         for client in all.flatMap(\.clients) { loads[client, default: 0] += 1 }
-        let requester = interest.waiters
-        func load(_ waiters: RenderInterest.Waiters) -> Int {
+        let requester = waiters.current
+        func load(_ waiters: Waiters.State) -> Int {
             waiters.clients.map { loads[$0] ?? 0 }.min() ?? 0
         }
         guard let lowest = all.map(\.priority).min(), lowest <= requester.priority else { return nil }

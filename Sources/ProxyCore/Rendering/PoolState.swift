@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 /// The pool's decisions about jobs and workers, without threads or processes.
 ///
-/// Every change is made under the pool's lock and returns an effect to be performed outside it.
+/// Every change is made under the pool's lock; its effects are performed outside it (`takeEffect`).
 struct PoolState {
     /// Jobs that may wait; beyond it `queueFull`.
     private(set) var depth: Int
@@ -27,6 +28,7 @@ struct PoolState {
     private var expensive: Set<Int> = []
     /// The one job that waits until workers have nothing else to do, and the one that runs in the background.
     private var background: (waiting: RenderJob?, running: Int?)
+    private var effect = Effect()
 
     /// The work of a job, in weighted megapixels (`WorkEstimate`), beyond which it is expensive: some 2 s.
     private static let expensiveWork = 80
@@ -65,14 +67,12 @@ struct PoolState {
         case stop
     }
 
-    /// The effects of a change, performed outside the lock.
+    /// The effects of changes, performed outside the lock.
     struct Effect {
         var alerts: [Alert] = []
         var failures: [(job: RenderJob, error: RenderError)] = []
         var resumptions: [CheckedContinuation<Void, Never>] = []
         var started: (CheckedContinuation<Result<Void, RenderError>, Never>, Result<Void, RenderError>)?
-        /// Whether the submitted job waits now.
-        var isWaiting = false
 
         /// Wakes threads, answers pings and resumes callers.
         func perform() {
@@ -93,6 +93,29 @@ struct PoolState {
     /// Changes the maximum number of waiting jobs; those beyond it stay.
     mutating func resize(depth: Int) { self.depth = depth }
 
+    /// Removes the effects of the changes so far, which are to be performed.
+    mutating func takeEffect() -> Effect {
+        defer { effect = Effect() }
+        return effect
+    }
+
+    private mutating func fail(_ job: RenderJob, _ error: RenderError) {
+        effect.failures.append((job, error))
+    }
+
+    private mutating func wake(_ slot: Int?) {
+        guard let slot, let alert = slots[slot].alert else { return }
+        effect.alerts.append(alert)
+    }
+
+    /// Wakes an idle worker for a job; false if there is none.
+    private mutating func wakeIdle() -> Bool {
+        guard let idle = slots.firstIndex(where: { $0.phase == .idle }) else { return false }
+        slots[idle].phase = .waking
+        wake(idle)
+        return true
+    }
+
     // MARK: - Callers
 
     /// Issues the next job's number.
@@ -102,41 +125,43 @@ struct PoolState {
     }
 
     /// Queues a job and wakes an idle worker.
-    mutating func submit(_ job: RenderJob) -> Effect {
-        if cancelled.remove(job.id) != nil { return Effect(failures: [(job, .cancelled)]) }
-        guard !isStopping else { return Effect(failures: [(job, .unavailable("the pool is stopped"))]) }
-        guard !job.interest.isBackground else { return submitBackground(job) }
-        if let idle = slots.firstIndex(where: { $0.phase == .idle }), let alert = slots[idle].alert {
-            slots[idle].phase = .waking
-            queue(job)
-            return Effect(alerts: [alert], isWaiting: true)
+    /// - Returns: whether the job waits for a bounded time.
+    mutating func submit(_ job: RenderJob) -> Bool {
+        do throws(RenderError) {
+            return try queue(job)
+        } catch {
+            fail(job, error)
+            return false
         }
-        // Jobs whose worker is waking do not count: it takes them in a moment.
-        let waking = slots.count { $0.phase == .waking }
-        guard waiting.count >= depth + waking else {
-            queue(job)
-            return Effect(alerts: endBackground(), isWaiting: true)
+    }
+
+    private mutating func queue(_ job: RenderJob) throws(RenderError) -> Bool {
+        if cancelled.remove(job.id) != nil { throw .cancelled }
+        guard !isStopping else { throw .unavailable("the pool is stopped") }
+        if job.waiters.isBackground {
+            try queueBackground(job)
+            return false
         }
-        guard let displaced = waiting.displace(for: job.interest) else {
-            return Effect(failures: [(job, .queueFull)])
+        if !wakeIdle() {
+            // Jobs whose worker is waking do not count: it takes them in a moment.
+            if waiting.count >= depth + slots.count(where: { $0.phase == .waking }) {
+                guard let displaced = waiting.displace(for: job.waiters) else { throw .queueFull }
+                fail(displaced, .queueFull)
+            }
+            endBackground()
         }
-        queue(job)
-        return Effect(alerts: endBackground(), failures: [(displaced, .queueFull)], isWaiting: true)
+        waiting.append(job, id: job.id, for: job.waiters)
+        return true
     }
 
     // MARK: - Work in the background
 
     /// Queues a job until a worker has nothing else to do, and another one as well: without a bound in time.
-    private mutating func submitBackground(_ job: RenderJob) -> Effect {
-        guard background.waiting == nil, background.running == nil else {
-            return Effect(failures: [(job, .queueFull)])
-        }
+    private mutating func queueBackground(_ job: RenderJob) throws(RenderError) {
+        guard background.waiting == nil, background.running == nil else { throw .queueFull }
         background.waiting = job
-        guard waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
-            hasIdle(besides: idle), let alert = slots[idle].alert
-        else { return Effect() }
-        slots[idle].phase = .waking
-        return Effect(alerts: [alert])
+        let idle = slots.firstIndex { $0.phase == .idle }
+        if waiting.isEmpty, let idle, hasIdle(besides: idle) { _ = wakeIdle() }
     }
 
     /// Removes the background job for a worker that has nothing else to do, if a client's next job finds
@@ -151,28 +176,21 @@ struct PoolState {
         slots.count == 1 || slots.indices.contains { $0 != slot && slots[$0].phase == .idle }
     }
 
-    /// Ends the background job that runs, because a client's waits; returns the alerts to raise for that.
-    private mutating func endBackground() -> [Alert] {
-        guard let id = background.running, let slot = running[id], let alert = slots[slot].alert,
-            cancelled.insert(id).inserted
-        else { return [] }
-        return [alert]
-    }
-
-    private mutating func queue(_ job: RenderJob) {
-        waiting.append(job, id: job.id, for: job.interest)
+    /// Ends the background job that runs, because a client's waits.
+    private mutating func endBackground() {
+        guard let id = background.running, let slot = running[id], slots[slot].alert != nil else { return }
+        if cancelled.insert(id).inserted { wake(slot) }
     }
 
     /// Ends a waiting job, has the worker of a running one killed, and remembers one that is still to come.
-    mutating func cancel(_ id: Int) -> Effect {
-        if let job = waiting.remove(id) { return Effect(failures: [(job, .cancelled)]) }
+    mutating func cancel(_ id: Int) {
+        if let job = waiting.remove(id) { return fail(job, .cancelled) }
         if let job = background.waiting, job.id == id {
             background.waiting = nil
-            return Effect(failures: [(job, .cancelled)])
+            return fail(job, .cancelled)
         }
         cancelled.insert(id)
-        guard let slot = running[id], let alert = slots[slot].alert else { return Effect() }
-        return Effect(alerts: [alert])
+        wake(running[id])
     }
 
     /// Drops a cancellation that came too late for its job.
@@ -181,18 +199,17 @@ struct PoolState {
     }
 
     /// Ends a job that still waits at its deadline.
-    mutating func expire(_ id: Int) -> Effect {
-        guard let job = waiting.remove(id) else { return Effect() }
-        return Effect(failures: [(job, .queueTimedOut)])
+    mutating func expire(_ id: Int) {
+        if let job = waiting.remove(id) { fail(job, .queueTimedOut) }
     }
 
     // MARK: - Threads
 
     /// Records that a slot's worker has warmed up, and whether it has a job already.
-    mutating func workerStarted(_ slot: Int, pid: Int32, isBusy: Bool = false) -> Effect {
+    mutating func workerStarted(_ slot: Int, pid: Int32, isBusy: Bool = false) {
         slots[slot].pid = pid
         slots[slot].phase = isBusy ? .busy : .idle
-        return startProgress()
+        reportStart()
     }
 
     /// Records a worker's sandbox.
@@ -201,10 +218,10 @@ struct PoolState {
     }
 
     /// Records that a slot's worker did not start.
-    mutating func workerFailed(_ slot: Int, _ error: RenderError) -> Effect {
+    mutating func workerFailed(_ slot: Int, _ error: RenderError) {
         restarts[.start, default: 0] += 1
         startFailure = error
-        return startProgress()
+        reportStart()
     }
 
     /// Records that a slot's worker has exited; without a reason since the pool stops.
@@ -215,25 +232,18 @@ struct PoolState {
     }
 
     /// Decides what a slot with a worker does next.
-    mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> (Next, Effect) {
-        guard !isStopping else { return (.stop, Effect()) }
+    mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> Next {
+        guard !isStopping else { return .stop }
         let next = waiting.takeNext(at: now, admitsExpensive: mayRunExpensive) ?? takeBackground(for: slot)
         guard let job = next else {
             slots[slot].phase = .idle
-            return (.sleep, Effect())
+            return .sleep
         }
         slots[slot].phase = .busy
         running[job.id] = slot
-        return (.job(job), wakeForExpensive())
-    }
-
-    /// Wakes an idle worker for an expensive job that had to wait while others ran.
-    private mutating func wakeForExpensive() -> Effect {
-        guard mayRunExpensive, !waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
-            let alert = slots[idle].alert
-        else { return Effect() }
-        slots[idle].phase = .waking
-        return Effect(alerts: [alert])
+        // Expensive jobs may have had to wait while others ran.
+        if mayRunExpensive, !waiting.isEmpty { _ = wakeIdle() }
+        return .job(job)
     }
 
     /// Records that a job has ended.
@@ -261,51 +271,38 @@ struct PoolState {
         return true
     }
 
-    /// Queues an expensive job until another one has ended.
-    /// - Parameter deadline: when it fails.
-    mutating func postpone(
-        _ job: RenderJob, until deadline: ContinuousClock.Instant, at now: ContinuousClock.Instant
-    ) -> Effect {
-        guard !isStopping, cancelled.remove(job.id) == nil, !job.interest.isBackground else {
-            jobEnded(job, at: now)
-            return Effect(failures: [(job, .cancelled)])
-        }
-        guard now < deadline else {
-            jobEnded(job, at: now)
-            return Effect(failures: [(job, .queueTimedOut)])
-        }
-        forgetRun(of: job)
-        waiting.putBack(job, id: job.id, for: job.interest, isExpensive: true)
-        return Effect()
-    }
-
     /// Grants a worker's job its memory, or lets it wait to be woken.
-    mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> (Bool, Effect) {
-        let isGranted = memory.grant(bytes, to: slot, for: job.interest.waiters.clients)
-        // What is left may be enough for the next one.
-        guard !isGranted else { return (true, wake(memory.next)) }
-        return (false, job.interest.isBackground ? Effect() : Effect(alerts: endBackground()))
+    mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> Bool {
+        let isGranted = memory.grant(bytes, to: slot, for: job.waiters.current.clients)
+        if isGranted {
+            // What is left may be enough for the next one.
+            wake(memory.next)
+        } else if !job.waiters.isBackground {
+            endBackground()
+        }
+        return isGranted
     }
 
     /// Releases the memory that a worker's job had, or waited for.
-    mutating func releaseMemory(of slot: Int) -> Effect {
+    mutating func releaseMemory(of slot: Int) {
         wake(memory.release(slot))
     }
 
-    private func wake(_ slot: Int?) -> Effect {
-        guard let slot, let alert = slots[slot].alert else { return Effect() }
-        return Effect(alerts: [alert])
-    }
-
-    /// Returns a job to the front, because its worker exited before it began.
-    mutating func giveBack(_ job: RenderJob, at now: ContinuousClock.Instant) -> Effect {
-        guard !isStopping, cancelled.remove(job.id) == nil, !job.interest.isBackground else {
+    /// Returns a job to the front, because its worker exited before it began; or an expensive one, until another
+    /// such job has ended.
+    /// - Parameter deadline: when an expensive job fails.
+    mutating func giveBack(
+        _ job: RenderJob, isExpensive: Bool = false, until deadline: ContinuousClock.Instant? = nil,
+        at now: ContinuousClock.Instant
+    ) {
+        let isUnwanted = isStopping || cancelled.remove(job.id) != nil || job.waiters.isBackground
+        let isLate = deadline.map { now >= $0 } ?? false
+        guard !isUnwanted, !isLate else {
             jobEnded(job, at: now)
-            return Effect(failures: [(job, .cancelled)])
+            return fail(job, isUnwanted ? .cancelled : .queueTimedOut)
         }
         forgetRun(of: job)
-        waiting.putBack(job, id: job.id, for: job.interest)
-        return Effect()
+        waiting.putBack(job, id: job.id, for: job.waiters, isExpensive: isExpensive)
     }
 
     /// Whether the caller of a running job has cancelled it.
@@ -316,20 +313,21 @@ struct PoolState {
     /// Stores a caller that waits until so many workers are ready.
     mutating func awaitStart(
         of count: Int, _ continuation: CheckedContinuation<Result<Void, RenderError>, Never>
-    ) -> Effect {
+    ) {
         starting = (count, continuation)
-        return startProgress()
+        reportStart()
     }
 
-    private mutating func startProgress() -> Effect {
-        guard let (count, continuation) = starting else { return Effect() }
+    private mutating func reportStart() {
+        guard let (count, continuation) = starting else { return }
         if let startFailure {
-            starting = nil
-            return Effect(started: (continuation, .failure(startFailure)))
+            effect.started = (continuation, .failure(startFailure))
+        } else if slots.count(where: { $0.phase != .down }) >= count {
+            effect.started = (continuation, .success(()))
+        } else {
+            return
         }
-        guard slots.count(where: { $0.phase != .down }) >= count else { return Effect() }
         starting = nil
-        return Effect(started: (continuation, .success(())))
     }
 
     /// Records a slot's thread and its alert.
@@ -339,43 +337,42 @@ struct PoolState {
     }
 
     /// Records that a slot's thread has ended.
-    mutating func threadEnded(_ slot: Int) -> Effect {
+    mutating func threadEnded(_ slot: Int) {
         slots[slot].hasThread = false
-        var effect = answerPings(slot)
-        guard slots.allSatisfy({ !$0.hasThread }) else { return effect }
+        answerPings(slot)
+        reportStop()
+    }
+
+    private mutating func reportStop() {
+        guard !slots.contains(where: \.hasThread) else { return }
         effect.resumptions += stopping
         stopping = []
-        return effect
     }
 
     /// Ends waiting jobs and wakes all threads, so that they end running ones.
-    mutating func stop(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
+    mutating func stop(_ continuation: CheckedContinuation<Void, Never>) {
         isStopping = true
-        var effect = Effect(alerts: slots.compactMap(\.alert))
-        effect.failures = waiting.removeAll().map { ($0, .cancelled) }
-        if let job = background.waiting { effect.failures.append((job, .cancelled)) }
+        effect.alerts += slots.compactMap(\.alert)
+        for job in waiting.removeAll() { fail(job, .cancelled) }
+        if let job = background.waiting { fail(job, .cancelled) }
         background.waiting = nil
-        guard slots.contains(where: \.hasThread) else {
-            effect.resumptions = [continuation]
-            return effect
-        }
         stopping.append(continuation)
-        return effect
+        reportStop()
     }
 
     /// Pings every thread.
-    mutating func ping(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
+    mutating func ping(_ continuation: CheckedContinuation<Void, Never>) {
         let open = Set(slots.indices.filter { slots[$0].hasThread })
-        guard !open.isEmpty else { return Effect(resumptions: [continuation]) }
+        guard !open.isEmpty else { return effect.resumptions.append(continuation) }
         pings.append(Ping(open: open, continuation: continuation))
-        return Effect(alerts: slots.compactMap(\.alert))
+        effect.alerts += slots.compactMap(\.alert)
     }
 
-    mutating func answerPings(_ slot: Int) -> Effect {
+    /// Records that a slot's thread has answered all pings so far.
+    mutating func answerPings(_ slot: Int) {
         for index in pings.indices { pings[index].open.remove(slot) }
-        let answered = pings.filter(\.open.isEmpty).map(\.continuation)
+        effect.resumptions += pings.filter(\.open.isEmpty).map(\.continuation)
         pings.removeAll(where: \.open.isEmpty)
-        return Effect(resumptions: answered)
     }
 
     // MARK: - Numbers

@@ -2,6 +2,7 @@
 
 import Bodies
 import Imaging
+import Primitives
 
 /// One call of `render` on its way through a queue.
 struct RenderJob: Sendable {
@@ -14,10 +15,10 @@ struct RenderJob: Sendable {
     /// Where an intermediate is written.
     let intermediateTarget: FilePlace?
     let enqueued: ContinuousClock.Instant
-    /// The longest wait for a worker; no matter to a renderer without workers.
-    var queueTimeout = Duration.zero
+    /// The longest wait for a worker.
+    let queueTimeout: Duration
     /// The clients that wait for it.
-    var interest = RenderInterest()
+    let waiters: Waiters
     /// Resumed exactly once, by the code that removes the job from the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
     /// Whether a worker has exited during it already; a second one is not replaced by a third.
@@ -33,14 +34,14 @@ struct RenderJob: Sendable {
     /// When a job that waits fails: so long after it was enqueued, or after the last of its clients joined, which would
     /// otherwise fail sooner than with a job of its own.
     static func deadline(
-        enqueued: ContinuousClock.Instant, _ interest: RenderInterest, timeout: Duration
+        enqueued: ContinuousClock.Instant, _ waiters: Waiters, timeout: Duration
     ) -> ContinuousClock.Instant {
-        max(enqueued, interest.waiters.lastJoin ?? enqueued) + timeout
+        max(enqueued, waiters.current.lastJoin ?? enqueued) + timeout
     }
 
     /// When it fails if it waits until then; later once another client has joined.
     var deadline: ContinuousClock.Instant {
-        Self.deadline(enqueued: enqueued, interest, timeout: queueTimeout)
+        Self.deadline(enqueued: enqueued, waiters, timeout: queueTimeout)
     }
 
     /// Answers the caller.

@@ -3,7 +3,7 @@
 package import Bodies
 import Dispatch
 package import Imaging
-import Primitives
+package import Primitives
 import Synchronization
 
 /// Renders in spawned worker processes: a picture that crashes its decoder costs one answer and one process.
@@ -93,7 +93,7 @@ package final class WorkerPool: ImageRendering {
     /// Returns when so many workers are ready.
     private func started(_ count: Int) async throws(RenderError) {
         let result: Result<Void, RenderError> = await withCheckedContinuation { continuation in
-            state.withLock { $0.awaitStart(of: count, continuation) }.perform()
+            update { $0.awaitStart(of: count, continuation) }
         }
         guard case .failure(let error) = result else { return }
         await stop()
@@ -104,7 +104,7 @@ package final class WorkerPool: ImageRendering {
     /// exited.
     package func stop() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.stop(continuation) }.perform()
+            update { $0.stop(continuation) }
         }
     }
 
@@ -113,7 +113,7 @@ package final class WorkerPool: ImageRendering {
     /// Threads answer while their workers are busy, too.
     package func ping() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.ping(continuation) }.perform()
+            update { $0.ping(continuation) }
         }
     }
 
@@ -131,7 +131,7 @@ package final class WorkerPool: ImageRendering {
     /// Queues the job and returns when it is done; see `ImageRendering`.
     package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for waiters: Waiters
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
@@ -140,32 +140,30 @@ package final class WorkerPool: ImageRendering {
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     intermediateTarget: intermediateTarget,
                     enqueued: clock.now(), queueTimeout: configuration.queueTimeout.duration,
-                    interest: interest, continuation: continuation)
+                    waiters: waiters, continuation: continuation)
                 // A job that no client waits for does not get a second worker.
-                job.isRetried = interest.isBackground
+                job.isRetried = waiters.isBackground
                 enqueue(job)
             }
         } onCancel: {
-            state.withLock { $0.cancel(id) }.perform()
+            update { $0.cancel(id) }
         }
         state.withLock { $0.forget(id) }
         return try result.get()
     }
 
     private func enqueue(_ job: RenderJob) {
-        let effect = state.withLock { $0.submit(job) }
-        effect.perform()
-        guard effect.isWaiting else { return }
-        expire(job.id, enqueued: job.enqueued, job.interest)
+        guard update({ $0.submit(job) }) else { return }
+        expire(job.id, enqueued: job.enqueued, job.waiters)
     }
 
     /// Ends a job at its deadline if it still waits then; without the job itself, which may end before.
-    private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ interest: RenderInterest) {
+    private func expire(_ id: Int, enqueued: ContinuousClock.Instant, _ waiters: Waiters) {
         let timeout = configuration.queueTimeout.duration
-        let left = RenderJob.deadline(enqueued: enqueued, interest, timeout: timeout) - clock.now()
-        guard left > .zero else { return state.withLock { $0.expire(id) }.perform() }
+        let left = RenderJob.deadline(enqueued: enqueued, waiters, timeout: timeout) - clock.now()
+        guard left > .zero else { return update { $0.expire(id) } }
         clock.schedule(max(left, .milliseconds(1))) { [weak self] in
-            self?.expire(id, enqueued: enqueued, interest)
+            self?.expire(id, enqueued: enqueued, waiters)
         }
     }
 
@@ -173,14 +171,14 @@ package final class WorkerPool: ImageRendering {
 
     /// Queues a job of much work until another one like it has ended: one worker is left to the others.
     func postpone(_ job: RenderJob) {
-        update { ((), $0.postpone(job, until: job.deadline, at: clock.now())) }
+        update { $0.giveBack(job, isExpensive: true, until: job.deadline, at: clock.now()) }
         // The job may have been running when its time was up, and been joined then.
-        expire(job.id, enqueued: job.enqueued, job.interest)
+        expire(job.id, enqueued: job.enqueued, job.waiters)
     }
 
     /// Changes the pool's state and then performs the effects, outside the lock.
-    func update<Value: Sendable>(_ change: (inout PoolState) -> (Value, PoolState.Effect)) -> Value {
-        let (value, effect) = state.withLock { change(&$0) }
+    func update<Value: Sendable>(_ change: (inout PoolState) -> Value) -> Value {
+        let (value, effect) = state.withLock { (change(&$0), $0.takeEffect()) }
         effect.perform()
         return value
     }

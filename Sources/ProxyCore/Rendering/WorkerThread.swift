@@ -71,27 +71,27 @@ final class WorkerThread: Sendable {
                     end(failed, .failure(error))
                     job = nil
                 }
-                pool.update { ((), $0.workerFailed(index, error)) }
+                pool.update { $0.workerFailed(index, error) }
                 pause(after: failures)
                 failures += 1
             }
         }
         if let job { end(job, .failure(.cancelled)) }
-        pool.update { ((), $0.threadEnded(index)) }
+        pool.update { $0.threadEnded(index) }
     }
 
-    private var isStopping: Bool { pool.update { ($0.isStopping, .init()) } }
+    private var isStopping: Bool { pool.update { $0.isStopping } }
 
     /// Starts a worker and serves until it must be replaced; `first` is a job during which the worker before
     /// exited.
     private func serve(first: RenderJob?) throws(RenderError) -> Ending {
         var process = try startedProcess()
-        pool.update { ((), $0.workerStarted(index, pid: process.pid, isBusy: first != nil)) }
+        pool.update { $0.workerStarted(index, pid: process.pid, isBusy: first != nil) }
         let ending = first.flatMap { run($0, on: &process) } ?? serve(with: &process)
         switch ending {
-        case .replaced(let reason): pool.update { ($0.workerEnded(index, reason), .init()) }
-        case .failedBeforeFirstJob: pool.update { ($0.workerEnded(index, .crash), .init()) }
-        case .stopped: pool.update { ($0.workerEnded(index, nil), .init()) }
+        case .replaced(let reason): pool.update { $0.workerEnded(index, reason) }
+        case .failedBeforeFirstJob: pool.update { $0.workerEnded(index, .crash) }
+        case .stopped: pool.update { $0.workerEnded(index, nil) }
         case .gone, .retry: break
         }
         return ending
@@ -125,7 +125,7 @@ final class WorkerThread: Sendable {
         switch reply {
         case .ready(let report):
             process.startSpace = process.addressSpace()
-            pool.update { ($0.noteSandbox(report), .init()) }
+            pool.update { $0.noteSandbox(report) }
         case .unfit(let reason): throw .unavailable("a worker can't work: \(reason)")
         default: throw .unavailable("a worker broke the protocol while it started")
         }
@@ -146,7 +146,7 @@ final class WorkerThread: Sendable {
     /// Lowers the alert and answers pings.
     private func handleAlert() {
         alert.lower()
-        pool.update { ((), $0.answerPings(index)) }
+        pool.update { $0.answerPings(index) }
     }
 
     // MARK: - Jobs
@@ -181,11 +181,11 @@ final class WorkerThread: Sendable {
     /// Runs one job to its end; returns how the worker's service ended, if it did.
     private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
         // Its client may have left while the worker was started: that alert has been lowered.
-        guard !pool.update({ ($0.isCancelled(job), .init()) }) else {
+        guard !pool.update({ $0.isCancelled(job) }) else {
             end(job, .failure(.cancelled))
             return nil
         }
-        let waited = job.interest.isBackground ? .zero : now - job.enqueued
+        let waited = job.waiters.isBackground ? .zero : now - job.enqueued
         let queued = waited.inMicroseconds
         let descriptors: JobDescriptors
         do { descriptors = try JobDescriptors(for: job) } catch {
@@ -198,7 +198,7 @@ final class WorkerThread: Sendable {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil
         } catch {
-            pool.update { ((), $0.giveBack(job, at: now)) }
+            pool.update { $0.giveBack(job, at: now) }
             return .replaced(.crash)
         }
         return finish(job, queued: queued, on: &process)
@@ -257,7 +257,7 @@ final class WorkerThread: Sendable {
                     return answer(job, reply, queued: queued, from: &process)
                 }
                 guard bytes >= 0 else { throw .malformed }
-                isPostponed = !pool.update { ($0.admits(work: work, on: index), .init()) }
+                isPostponed = !pool.update { $0.admits(work: work, on: index) }
                 guard !isPostponed else {
                     try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
                     continue
@@ -279,14 +279,14 @@ final class WorkerThread: Sendable {
                 throw .malformed
             case (.deadline, .waiting) where job.deadline > now: deadline = job.deadline
             case (.deadline, .waiting):
-                pool.update { ((), $0.releaseMemory(of: index)) }
+                pool.update { $0.releaseMemory(of: index) }
                 try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
                 handleAlert()
                 if isStopping { return giveUp(job, .cancelled, nil, &process) }
-                if pool.update({ ($0.isCancelled(job), .init()) }) {
+                if pool.update({ $0.isCancelled(job) }) {
                     return giveUp(job, .cancelled, .cancelled, &process)
                 }
             }
@@ -352,7 +352,7 @@ final class WorkerThread: Sendable {
         pool.update { state in
             if !isRetried { state.jobEnded(job, at: now) }
             state.workerEnded(index, reason)
-            return ((), state.releaseMemory(of: index))
+            state.releaseMemory(of: index)
         }
         guard !isRetried else { return .retry(job.retried) }
         job.fail(error)
@@ -392,7 +392,7 @@ final class WorkerThread: Sendable {
         pool.update { state in
             state.jobEnded(job, at: now)
             // Before the answer: its receiver may rely on the memory being free.
-            return ((), state.releaseMemory(of: index))
+            state.releaseMemory(of: index)
         }
         job.finish(result)
     }

@@ -116,7 +116,7 @@ package final class ClusterPeers: Sendable {
                 HeaderField(name: Self.nodeField, value: node),
             ])
         request.command = OriginRequest.Command(method)
-        request.urgency = FetchUrgency(client: client)
+        request.waiters = Waiters(client)
         let receiver = ExchangeAnswerReceiver(limit: limit, budget: budget)
         let (asked, key) = (request, key)
         return try await Deadline.run(within: time, by: timer) {

@@ -242,7 +242,7 @@ struct EventStreamTests {
         let stream = EventStream(Array("begin ".utf8), leave: {})
         for text in ["one", "two", "three"] { stream.send(Array(text.utf8), isLast: false) }
         // What a reader would have had first is older.
-        stream.begin(Array("zero".utf8), isLast: false)
+        stream.send(Array("zero".utf8), isLast: false, onlyIfFirst: true)
         stream.beat()
 
         guard case .piece(.bytes(let bytes)) = stream.next(atMost: 1, orWake: {}),

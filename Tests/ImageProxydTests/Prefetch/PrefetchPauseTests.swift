@@ -25,7 +25,7 @@ struct PrefetchPauseTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            intermediateTarget: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: Waiters
         ) async throws(RenderError) -> Rendition {
             let isBusy = refusals.withLock { refusals in
                 refusals -= 1

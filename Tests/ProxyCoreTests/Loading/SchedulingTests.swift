@@ -16,14 +16,14 @@ struct SchedulingTests {
         let gate = OriginGate()
         fixture.origin.route("/first", OriginAnswer.body([1]).held(by: gate))
         for path in ["/low", "/normal", "/raised", "/high"] { fixture.origin.route(path, .body([1])) }
-        let raised = FetchUrgency(.low)
+        let raised = Waiters(nil, .low)
         let first = Task { try await fixture.load("/first") }
         await fixture.origin.waitForRequests("/first")
 
         var waiting: [Task<LoadSummary, any Error>] = []
         for (path, urgency) in [
-            ("/low", FetchUrgency(.low)), ("/raised", raised), ("/normal", FetchUrgency()),
-            ("/high", FetchUrgency(.high)),
+            ("/low", Waiters(nil, .low)), ("/raised", raised), ("/normal", Waiters()),
+            ("/high", Waiters(nil, .high)),
         ] {
             waiting.append(Task { try await fixture.load(path, urgency: urgency) })
             await fixture.waitUntilQueued(waiting.count)
@@ -105,13 +105,13 @@ struct SchedulingTests {
         fixture.origin.route("/good", .body([1]))
         let hostile = ClientID(v4: 1)
         let stalled = (0..<7).map { _ in
-            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+            Task { try await fixture.load("/stalled", urgency: Waiters(hostile)) }
         }
         await fixture.origin.waitForRequests("/stalled", count: 5)
         await fixture.waitUntilQueued(2)
 
         for client in 2..<17 {
-            try await fixture.load("/good", urgency: FetchUrgency(client: ClientID(v4: UInt32(client))))
+            try await fixture.load("/good", urgency: Waiters(ClientID(v4: UInt32(client))))
         }
 
         #expect(fixture.origin.count("/stalled") == 5)
@@ -157,17 +157,17 @@ struct SchedulingTests {
         fixture.origin.route("/popular", .body([1]))
         let hostile = ClientID(v4: 1)
         let stalled = (0..<5).map { _ in
-            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+            Task { try await fixture.load("/stalled", urgency: Waiters(hostile)) }
         }
         await fixture.origin.waitForRequests("/stalled", count: 5)
-        let (late, early) = (FetchUrgency(client: hostile), FetchUrgency(client: hostile))
-        early.join(ClientID(v4: 2), to: .normal)
+        let (late, early) = (Waiters(hostile), Waiters(hostile))
+        early.join(ClientID(v4: 2), .normal)
         let popular = Task { try await fixture.load("/popular", urgency: late) }
         await fixture.waitUntilQueued(1)
 
         // A client that joins before the loader has received the fetch counts, too.
         try await fixture.load("/popular", urgency: early)
-        late.join(ClientID(v4: 2), to: .normal)
+        late.join(ClientID(v4: 2), .normal)
 
         _ = try await popular.value
         #expect(fixture.origin.count("/popular") == 2)
@@ -185,19 +185,19 @@ struct SchedulingTests {
         fixture.origin.route("/held", OriginAnswer.body([1]).held(by: gate))
         fixture.origin.route("/waiting", .body([1]))
         let (own, hostile, other) = (ClientID(v4: 1), ClientID(v4: 2), ClientID(v4: 3))
-        let held = Task { try await fixture.load("/held", urgency: FetchUrgency(client: own)) }
-        var stalled = [Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: other)) }]
+        let held = Task { try await fixture.load("/held", urgency: Waiters(own)) }
+        var stalled = [Task { try await fixture.load("/stalled", urgency: Waiters(other)) }]
         await fixture.origin.waitForRequests("/held")
         await fixture.origin.waitForRequests("/stalled")
-        let urgency = FetchUrgency(client: own)
+        let urgency = Waiters(own)
         let waiting = Task { try await fixture.load("/waiting", urgency: urgency) }
         await fixture.waitUntilQueued(1)
 
-        urgency.join(hostile, to: .normal)
+        urgency.join(hostile, .normal)
         for name in ["first.test", "second.test"] {
             TestNames.set(name, to: ["127.0.0.1"])
             var request = try fixture.request("/stalled")
-            request.urgency = FetchUrgency(client: hostile)
+            request.waiters = Waiters(hostile)
             request.url = try SourceURL(parsing: "http://\(name):\(fixture.origin.port)/stalled")
             stalled.append(
                 Task { [request] in try await fixture.loader.load(request, into: CollectingReceiver()) })
@@ -310,9 +310,9 @@ struct SchedulingTests {
 extension LoaderFixture {
     /// Fetches a path of the origin with the priority of `urgency`.
     @discardableResult
-    fileprivate func load(_ path: String, urgency: FetchUrgency) async throws -> LoadSummary {
+    fileprivate func load(_ path: String, urgency: Waiters) async throws -> LoadSummary {
         var request = try request(path)
-        request.urgency = urgency
+        request.waiters = urgency
         return try await loader.load(request, into: CollectingReceiver())
     }
 

@@ -26,7 +26,7 @@ private final class BackgroundGate: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: Waiters
     ) async throws(RenderError) -> Rendition {
         var plan = plan
         if interest.isBackground { await gate.passage() }

@@ -189,7 +189,7 @@ final class GatedRenderer: ImageRendering {
 
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-        intermediateTarget: FilePlace?, for interest: RenderInterest
+        intermediateTarget: FilePlace?, for interest: Waiters
     ) async throws(RenderError) -> Rendition {
         if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
         return try await renderer.render(

@@ -26,7 +26,7 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            intermediateTarget: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: Waiters
         ) async throws(RenderError) -> Rendition {
             plans.update { $0.append(plan) }
             guard !fails(plan) else { throw error }
@@ -106,7 +106,7 @@ struct VerificationTests {
 
         func render(
             _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
-            intermediateTarget: FilePlace?, for interest: RenderInterest
+            intermediateTarget: FilePlace?, for interest: Waiters
         ) async throws(RenderError) -> Rendition {
             let isCheck = plan.pipeline.transformerKey == VerificationTests.cheapest
             if isCheck { await gate.passage() }

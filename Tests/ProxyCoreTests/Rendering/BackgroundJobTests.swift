@@ -7,14 +7,15 @@ import Testing
 @testable import Bodies
 @testable import ImageTestSupport
 @testable import Imaging
-@testable import Rendering
+@testable import Primitives
+import Rendering
 
 @Suite("Jobs in the background", .serialized)
 struct BackgroundJobTests {
     private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
     private func render(_ pool: WorkerPool, inBackground: Bool = false) async throws -> Rendition {
         let target = try RenderTarget()
-        let interest = RenderInterest(isBackground: inBackground)
+        let interest = Waiters(isBackground: inBackground)
         return try await pool.render(
             RenderPlan(format: .explicit(.png)), from: Self.source, into: target.file, at: 0, for: interest)
     }

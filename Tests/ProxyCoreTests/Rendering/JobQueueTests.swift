@@ -20,21 +20,21 @@ struct JobQueueTests {
             for job in jobs { add(job, for: interest(client, priority)) }
         }
 
-        func add(_ job: String, for interest: RenderInterest) {
+        func add(_ job: String, for interest: Waiters) {
             lastID += 1
             ids[job] = lastID
             queue.append(job, id: lastID, for: interest)
         }
 
-        func interest(_ client: Int?, _ priority: FetchPriority = .normal) -> RenderInterest {
-            RenderInterest(client.map { ClientID(v4: UInt32($0)) }, priority)
+        func interest(_ client: Int?, _ priority: FetchPriority = .normal) -> Waiters {
+            Waiters(client.map { ClientID(v4: UInt32($0)) }, priority)
         }
 
         func next(admitsExpensive: Bool = true) -> String? {
             queue.takeNext(at: now, admitsExpensive: admitsExpensive)
         }
 
-        func putBack(_ job: String, for interest: RenderInterest, isExpensive: Bool) {
+        func putBack(_ job: String, for interest: Waiters, isExpensive: Bool) {
             queue.putBack(job, id: ids[job] ?? 0, for: interest, isExpensive: isExpensive)
         }
 
@@ -53,7 +53,7 @@ struct JobQueueTests {
             return done
         }
 
-        func displace(for interest: RenderInterest) -> String? { queue.displace(for: interest) }
+        func displace(for interest: Waiters) -> String? { queue.displace(for: interest) }
         func remove(_ job: String) -> String? { queue.remove(ids[job] ?? 0) }
     }
 

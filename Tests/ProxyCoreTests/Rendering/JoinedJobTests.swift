@@ -15,7 +15,7 @@ struct JoinedJobTests {
     private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
 
     private func render(
-        _ pool: WorkerPool, for interest: RenderInterest = RenderInterest()
+        _ pool: WorkerPool, for interest: Waiters = Waiters()
     ) async throws(RenderError) -> Rendition {
         let target: RenderTarget
         do { target = try RenderTarget() } catch { throw .unavailable("no target") }
@@ -29,7 +29,7 @@ struct JoinedJobTests {
         try await WorkerPool.running(by: time, { $0.timeout = .hours(1) }) { pool in
             let stopped = await pool.stopProcesses()
             let running = await pool.begin({ try await render(pool) }, until: { $0.busy > 0 })
-            let interest = RenderInterest(ClientID(v4: 1))
+            let interest = Waiters(ClientID(v4: 1))
             let waiting = Task { try await render(pool, for: interest) }
             await time.timersSet.wait { $0 == 2 }
 

@@ -20,7 +20,7 @@ struct WorkerTurnTests {
     ) async throws(RenderError) -> Rendition {
         let target: RenderTarget
         do { target = try RenderTarget() } catch { throw .unavailable("no target") }
-        let interest = RenderInterest(client.map { ClientID(v4: $0) })
+        let interest = Waiters(client.map { ClientID(v4: $0) })
         return try await pool.render(plan, from: Self.source, into: target.file, at: 0, for: interest)
     }
 

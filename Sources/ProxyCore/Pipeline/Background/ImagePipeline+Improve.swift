@@ -70,7 +70,7 @@ extension ImagePipeline {
         var next: ImprovementQueue.Item? = first
         while let item = next {
             var job = ImageJob(self, item.request)
-            job.interest = RenderInterest(isBackground: true)
+            job.waiters = Waiters(isBackground: true)
             let outcome = await job.improve()
             metrics.transformImprovements.increment(outcome)
             let now = clock().seconds

@@ -42,15 +42,15 @@ struct ImprovementQueue {
     /// Has a result wait; false when there is no place for it. One that waits or runs already stays where it is.
     mutating func add(_ request: ImageRequest, for client: ClientID?) -> Bool {
         guard costs[request.resultKey] == nil else { return true }
-        let interest = RenderInterest(client)
+        let waiters = Waiters(client)
         let cost = Self.overhead + 4 * (request.sourceKeyText.utf8.count + request.resultKeyText.utf8.count)
         guard cost <= Self.maxBytes else { return false }
         while queue.count >= capacity || bytes + cost > Self.maxBytes {
-            guard let displaced = queue.displace(for: interest) else { return false }
+            guard let displaced = queue.displace(for: waiters) else { return false }
             forget(displaced)
         }
         lastID += 1
-        queue.append(Item(id: lastID, request: request), id: lastID, for: interest)
+        queue.append(Item(id: lastID, request: request), id: lastID, for: waiters)
         costs[request.resultKey] = cost
         bytes += cost
         return true

@@ -47,7 +47,7 @@ extension ImageJob {
         streamProgress?.follow(fetch)
         if !subscription.isLeader {
             metrics.coalescedRequests.increment(.fetch)
-            fetch.urgency.join(context.client, to: priority)
+            fetch.waiters.join(context.client, priority)
         }
         func noteForwarding() {
             if subscription.isLeader {
@@ -85,7 +85,7 @@ extension ImageJob {
         return OriginalFetch(
             body: body, place: place, decodable: configuration.rasterPlan.decodableFormats,
             maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
-            rules: configuration.origins, urgency: FetchUrgency(priority, client: context.client),
+            rules: configuration.origins, waiters: Waiters(context.client, priority),
             decideReuse: { [freshness] in freshness.verdict(on: $0, after: $1) })
     }
 
@@ -162,7 +162,7 @@ extension ImageJob {
         }
         originRequest.validatedURL = record?.finalURL
         originRequest.rules = pipeline.configuration.origins
-        originRequest.urgency = fetch.urgency
+        originRequest.waiters = fetch.waiters
         return originRequest
     }
 

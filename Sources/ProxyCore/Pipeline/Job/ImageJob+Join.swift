@@ -22,14 +22,14 @@ extension ImageJob {
         let subscription = pipeline.tasks.join(
             key,
             progress: ImageProgress(
-                interest: RenderInterest(context.client, priority), forwarding: context.forwarding)
+                waiters: Waiters(context.client, priority), forwarding: context.forwarding)
         ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
         if subscription.isLeader {
             subscription.result.whenSet { [progress = subscription.progress] in
                 progress.streamedFetch.set(nil)
             }
         } else {
-            subscription.progress.interest.join(context.client, priority, at: .now)
+            subscription.progress.waiters.join(context.client, priority, at: .now)
             job.raiseFetchPriority()
         }
         if !isPrivate, request.delivery.options.contains(.continueInBackground) {
@@ -48,14 +48,14 @@ extension ImageJob {
     func raiseFetchPriority() {
         for isConditional in [false, true] {
             let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
-            fetch?.urgency.join(context.client, to: priority)
+            fetch?.waiters.join(context.client, priority)
         }
     }
 
     /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
     private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
         var job = self
-        job.interest = progress.interest
+        job.waiters = progress.waiters
         job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: a purge between the job's creation and the task's start does not concern it.
         if given == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }

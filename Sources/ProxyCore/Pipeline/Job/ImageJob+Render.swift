@@ -63,7 +63,7 @@ extension ImageJob {
             let rendition = try await pipeline.renderer.render(
                 plan, from: body, into: target.file, at: target.offset,
                 intermediateTarget: intermediateTarget,
-                for: interest ?? RenderInterest(context.client))
+                for: waiters ?? Waiters(context.client))
             part?.end(rendition)
             return rendition
         } catch {

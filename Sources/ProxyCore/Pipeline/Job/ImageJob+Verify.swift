@@ -42,7 +42,7 @@ extension ImageJob {
             return .unknown
         }
         var job = self
-        job.interest = RenderInterest(context.client, .low)
+        job.waiters = Waiters(context.client, .low)
         do throws(RenderError) {
             _ = try await job.runRenderer(plan, from: body, to: target)
             return .sound

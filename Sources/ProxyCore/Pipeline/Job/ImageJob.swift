@@ -64,7 +64,7 @@ struct ImageJob: Sendable {
     /// Has later requests not join its task; nil until it is joined.
     var detachTask: (@Sendable () -> Void)?
     /// The clients that its renderings count for; nil for the client of `context` alone.
-    var interest: RenderInterest?
+    var waiters: Waiters?
     /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
     var streamProgress: ImageProgress?
 

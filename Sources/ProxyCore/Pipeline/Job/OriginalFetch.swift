@@ -55,8 +55,8 @@ final class OriginalFetch: OriginReceiving {
     /// The file that it outgrew its buffer into, if any.
     let place: SpillTarget
 
-    /// How urgent it is: the highest priority of its callers.
-    let urgency: FetchUrgency
+    /// The clients that wait for it, and its priority.
+    let waiters: Waiters
 
     /// When it was begun.
     let start = ContinuousClock.now
@@ -77,11 +77,11 @@ final class OriginalFetch: OriginReceiving {
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
     ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
-    ///   - urgency: that of the request that begins it.
+    ///   - waiters: with the client that begins it.
     ///   - decideReuse: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
         body: PartialBody, place: SpillTarget, decodable: [ImageFormat], maxBytes: Int,
-        token: PurgeToken, rules: OriginRules = .none, urgency: FetchUrgency = FetchUrgency(.low),
+        token: PurgeToken, rules: OriginRules = .none, waiters: Waiters = Waiters(nil, .low),
         decideReuse: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
@@ -89,7 +89,7 @@ final class OriginalFetch: OriginReceiving {
         self.decodable = decodable
         self.maxBytes = maxBytes
         self.token = token
-        self.urgency = urgency
+        self.waiters = waiters
         self.decideReuse = decideReuse
         state = Mutex(Received(hops: HopRules(rules)))
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rendering
+import Primitives
 
 /// What the subscribers of an image's task share while it runs: who asked, whether the origin was asked, and the fetch whose
 /// bytes may go out while they are received, if any.
 final class ImageProgress: Sendable {
     /// The clients that have requested the image; one that leaves still counts.
-    let interest: RenderInterest
+    let waiters: Waiters
     /// Whether the origin was asked, as the request that began notes it.
     let forwarding: ForwardingRecord?
     /// The fetch whose bytes may go out; nil at the task's end without one.
     let streamedFetch = Promise<OriginalFetch?>()
 
     /// - Parameters:
-    ///   - interest: that of the client that begins.
+    ///   - waiters: with the client that begins.
     ///   - forwarding: the record of the request that begins.
-    init(interest: RenderInterest = RenderInterest(), forwarding: ForwardingRecord? = nil) {
-        (self.interest, self.forwarding) = (interest, forwarding)
+    init(waiters: Waiters = Waiters(), forwarding: ForwardingRecord? = nil) {
+        (self.waiters, self.forwarding) = (waiters, forwarding)
     }
 
     /// Offers `fetch` to the subscribers as soon as its bytes may go out.
