@@ -164,6 +164,12 @@ static inline int linux_open_beneath(int directory, const char *path) {
     return linux_unless_scarce((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
+// The bytes that malloc(3) has given out (mallinfo(3)).
+static inline size_t linux_heap_in_use(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+
 // Returns free heap memory to the kernel (malloc_trim(3)).
 static inline void linux_trim_heap(void) {
     malloc_trim(0);

@@ -16,17 +16,15 @@ struct ConnectionStateMachine {
     private(set) var deadline: ConnectionDeadline
     /// Whether a request has been answered.
     private(set) var hasServed = false
-    /// When other connections have their turn, although more requests have been received; 0 until one has been answered.
-    private var turnEnd: UInt64 = 0
+    private var turn = ConnectionTurn()
     /// The number of answers when the head began that the deadline is for.
     private var headBegan: UInt64 = 0
 
     init(_ peer: PeerAddress, isRestricted: Bool, at now: UInt64, _ context: ConnectionContext) {
         self.now = now
-        let limits = context.configuration.limits
-        input = RequestReader(peer, isRestricted: isRestricted, limits)
-        let times = context.times
-        deadline = ConnectionDeadline(.header, at: now + (isRestricted ? times.linger : times.header))
+        input = RequestReader(peer, isRestricted: isRestricted, context.configuration.limits)
+        let time = isRestricted ? context.times.linger : context.times.header
+        deadline = ConnectionDeadline(.header, at: now + time)
     }
 
     // MARK: - Input
@@ -45,7 +43,6 @@ struct ConnectionStateMachine {
 
     /// The client has half-closed; octets that it sent before may still be unread.
     mutating func halfClose() { input.halfClose() }
-
     /// The socket has no more to read.
     mutating func endInput() { input.end() }
 
@@ -61,7 +58,7 @@ struct ConnectionStateMachine {
     /// Resumes a streamed body that yielded to other connections, and consumes stored octets.
     /// - Returns: false if more of them can be consumed: other connections take their turn first.
     mutating func resume(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
-        (self.now, turnEnd) = (now, 0)
+        (self.now, turn) = (now, ConnectionTurn())
         if phase == .streaming, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
         return consumeStored(driver)
     }
@@ -105,22 +102,12 @@ struct ConnectionStateMachine {
                 driver.startTask(work, answerNumber: output.answers)
             case .refused(let request, let error): refuse(request, with: response, .init(error), driver)
             }
-            if count == 0 { break }
+            guard count > 0 else { break }
             consumed += count
-            if consumed < bytes.count, phase == .readingHead, isTurnOver(driver) { break }
+            if consumed < bytes.count, phase == .readingHead, turn.isOver(at: driver.time) { break }
         }
         return consumed
     }
-
-    /// Whether the requests of this turn took long: a few may take as long as hundreds of others.
-    private mutating func isTurnOver(_ driver: some ConnectionDriver) -> Bool {
-        let time = driver.time
-        if turnEnd == 0 { turnEnd = time + Self.turnTime }
-        return time > turnEnd
-    }
-
-    /// The time after which a turn's next request waits for other connections, in nanoseconds.
-    private static let turnTime: UInt64 = 1_000_000
 
     /// Handles the client's FIN, once all octets before it have been read; requests before it are answered.
     mutating func finishInput(_ driver: some ConnectionDriver) {

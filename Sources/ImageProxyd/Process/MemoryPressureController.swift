@@ -4,6 +4,7 @@ import CLinux
 import Cache
 internal import Dispatch
 internal import Logging
+import Observability
 import Primitives
 internal import Synchronization
 
@@ -18,6 +19,27 @@ final class MemoryPressureController: Sendable {
         self.memory = memory
         self.logger = logger
         relief = Mutex(PressureRelief(full: memory.statistics.maxBytes))
+        scheduleTrim()
+    }
+
+    /// Returns free memory to the kernel now and then, if there is much of it: the heap keeps what lies between blocks in use,
+    /// such as that of thousands of requests that waited at once.
+    private func scheduleTrim() {
+        queue.asyncAfter(deadline: .now() + Self.trimInterval) { [weak self] in
+            guard let self else { return }
+            Self.trim()
+            scheduleTrim()
+        }
+    }
+
+    private static let trimInterval = DispatchTimeInterval.seconds(30)
+    /// The least memory that is worth a walk over all heaps, in bytes.
+    private static let mostUnused = 64 << 20
+
+    /// Returns free memory if more than `mostUnused` of what is resident is not in use.
+    static func trim() {
+        guard let resident = ProcessMemory.unshared() else { return }
+        if resident - Int(linux_heap_in_use()) > mostUnused { linux_trim_heap() }
     }
 
     /// Changes the tier's maximum of bytes: at once, or once memory is no longer short.

@@ -3,7 +3,7 @@
 import Glibc
 import Primitives
 
-/// Memory of other processes, read from their folders in /proc (proc(5)).
+/// Memory of processes, read from their folders in /proc (proc(5)).
 package enum ProcessMemory {
     /// Bytes that a process has in memory, its share of shared pages included (PSS): the sum over processes counts each page
     /// once.
@@ -14,7 +14,12 @@ package enum ProcessMemory {
         if let text = contents(of: "/proc/\(process)/smaps_rollup"), let bytes = proportional(rollup: text) {
             return bytes
         }
-        return contents(of: "/proc/\(process)/statm").flatMap {
+        return unshared(of: "\(process)")
+    }
+
+    /// Bytes in memory that are neither of files nor shared; nil if there is no such process.
+    package static func unshared(of process: String = "self") -> Int? {
+        contents(of: "/proc/\(process)/statm").flatMap {
             unshared(statm: $0, pageSize: sysconf(Int32(_SC_PAGESIZE)))
         }
     }

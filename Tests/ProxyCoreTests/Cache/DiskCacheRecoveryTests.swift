@@ -230,8 +230,11 @@ struct DiskCacheRecoveryTests {
 
     @Test("Where a folder could not be scanned before the index was read, every entry may be there")
     func scannedInPart() async throws {
+        var configuration = DiskCacheConfiguration()
+        // A sweep scans what is left.
+        configuration.sweepInterval = .days(1)
         let storage = try DiskStorage(
-            directory: folder.path + "/cache", configuration: DiskCacheConfiguration(),
+            directory: folder.path + "/cache", configuration: configuration,
             lockTimeout: .seconds(0), recordShare: MemoryShare(bytes: 1 << 20), clock: { 1_000_000 },
             report: { _ in })
         let writer = DiskWriter(storage: storage, pause: { _ in })

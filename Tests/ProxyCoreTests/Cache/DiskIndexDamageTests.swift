@@ -71,7 +71,7 @@ struct DiskIndexDamageTests {
         await disk.close()
         // SQLite stores integers of 8 bytes as they are, most significant first: once in the row, once in `entryByKey`.
         var file = try folder.read("cache/index.sqlite")
-        let number = withUnsafeBytes(of: key("3").low.bigEndian, Array.init)
+        let number = withUnsafeBytes(of: key("3").low.bigEndian) { Array($0) }
         let places = file.indices.dropLast(7).filter { file[$0..<$0 + 8].elementsEqual(number) }
         #expect(places.count == 2)
         file[places[copy] + 7] ^= 1

@@ -60,7 +60,7 @@ struct IntermediateTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
-    @Test("An alpha channel that is opaque everywhere is one of the picture, whatever size was requested before")
+    @Test("An alpha channel that is opaque everywhere stays, whatever size was requested before")
     func opaqueAlpha() async throws {
         let fixture = try fixture()
         let photo = try await rendered(Fixtures.photo, "round:1", as: .explicit(.png)).picture

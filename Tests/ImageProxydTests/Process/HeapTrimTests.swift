@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Observability
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Free memory of the heap")
+struct HeapTrimTests {
+    @Test("What lies between blocks in use goes back to the kernel, if it is much")
+    func trims() throws {
+        // Blocks far below the size that is mapped by itself, every hundredth of which stays in use.
+        let blocks = (0..<400_000).map { _ in
+            let block = unsafe malloc(1_000)
+            if let block = unsafe block { unsafe memset(block, 1, 1_000) }
+            return unsafe UInt(bitPattern: block)
+        }
+        let kept = blocks.indices.filter { $0 % 100 == 0 }
+        for index in blocks.indices where index % 100 != 0 {
+            unsafe free(UnsafeMutableRawPointer(bitPattern: blocks[index]))
+        }
+        let before = try #require(ProcessMemory.unshared())
+
+        MemoryPressureController.trim()
+
+        let after = try #require(ProcessMemory.unshared())
+        // Other tests allocate meanwhile.
+        #expect(before - after > 200 << 20, "\(before >> 20) MiB, \(after >> 20) MiB")
+        for index in kept { unsafe free(UnsafeMutableRawPointer(bitPattern: blocks[index])) }
+    }
+}
