@@ -11,10 +11,10 @@ struct HeapTrimTests {
     @Test("What lies between blocks in use goes back to the kernel, if it is much")
     func trims() throws {
         // Blocks far below the size that is mapped by itself, every hundredth of which stays in use.
-        let blocks = (0..<400_000).map { _ in
-            let block = unsafe malloc(1_000)
-            if let block = unsafe block { unsafe memset(block, 1, 1_000) }
-            return unsafe UInt(bitPattern: block)
+        let blocks = try (0..<400_000).map { _ in
+            let block = try unsafe #require(malloc(1_000))
+            unsafe memset(block, 1, 1_000)
+            return UInt(bitPattern: block)
         }
         let kept = blocks.indices.filter { $0 % 100 == 0 }
         for index in blocks.indices where index % 100 != 0 {
