@@ -55,7 +55,8 @@ enum HostGrammar {
 
     /// An IPv6 address; `IPvFuture` is refused.
     private static func isAddress(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        guard range.count < INET6_ADDRSTRLEN else { return false }
+        // Nothing behind a NUL would be read.
+        guard range.count < INET6_ADDRSTRLEN, range.allSatisfy({ octets[$0] != 0 }) else { return false }
         var address = in6_addr()
         let text = String(decoding: range.map { octets[$0] }, as: UTF8.self)
         return unsafe inet_pton(AF_INET6, text, &address) == 1

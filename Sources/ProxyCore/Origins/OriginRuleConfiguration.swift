@@ -129,7 +129,7 @@ package struct OriginRuleConfiguration: SettingObject {
             "reencode", \.reencode,
             """
             `true`: originals are never sent as they came; without a transform they are encoded again in their own format,
-            without metadata
+            with no metadata but creator and copyright
             """)
         Setting(
             "storeAs", \.storeAs.written,

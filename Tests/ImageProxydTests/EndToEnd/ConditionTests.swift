@@ -100,7 +100,10 @@ struct ConditionTests {
     @Test("A result is as new as its making: its source's date alone does not say that a client has it")
     func resultsDate() async throws {
         let proxy = try await Proxy()
-        let target = targets(proxy) + "&transform=resize:9x"
+        proxy.origin.route(
+            "/whole.jpg",
+            .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600"), ("Last-Modified", Self.modified)]))
+        let target = proxy.target("/whole.jpg", "transform=resize:9x")
         let tag = try #require(try await proxy.get(target)["ETag"])
         for (line, status) in [("If-Modified-Since: \(Self.modified)", 200), ("If-None-Match: \(tag)", 304)] {
             #expect(try await proxy.get(target, lines: [line]).status == status, "\(line)")

@@ -62,17 +62,14 @@ struct IntermediateTests {
 
     @Test("An alpha channel that is opaque everywhere stays, whatever size was requested before")
     func opaqueAlpha() async throws {
-        let fixture = try fixture()
-        let photo = try await rendered(Fixtures.photo, "round:1", as: .explicit(.png)).picture
-        let opaque = TestPicture(photo.width, photo.height, bands: 4) { x, y in
-            Array(photo[x, y].prefix(3)) + [255]
-        }
+        let fixture = try fixture { $0.side = 200 }
+        let opaque = TestPicture(400, 300, bands: 4) { x, y in [UInt8(x / 2), UInt8(y / 2), 99, 255] }
         fixture.origin.route("/b.png", .body(try opaque.encoded(as: .png), fields: Self.fields))
-        let parameters = "transform=resize:150x,pad:20&format=png"
+        let parameters = "transform=resize:50x,pad:20&format=webp"
         let direct = try await fixture.get("/b.png", parameters)
         _ = try await fixture.pipeline.tiers.purge(
             key: fixture.request("/b.png", parameters).resultKey, in: .all)
-        for width in [290, 280] {
+        for width in [95, 90] {
             _ = try await fixture.get("/b.png", "transform=resize:\(width)x&format=webp")
         }
 
@@ -80,7 +77,7 @@ struct IntermediateTests {
 
         #expect(direct.description.kind == .result && derived.description.kind == .derived)
         for response in [direct, derived] {
-            #expect(try TestPicture(decoding: response.bytes)[1, 1] == [0, 0, 0, 0])
+            #expect(try TestPicture(decoding: response.bytes)[1, 1].last == 0)
         }
     }
 

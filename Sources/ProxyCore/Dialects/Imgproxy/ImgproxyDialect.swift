@@ -228,7 +228,9 @@ package struct ImgproxyDialect: Dialect {
         var rest = parts
         if settings.onlyPresets {
             let names = rest.popFirst() ?? ""
-            for name in names.split(separator: ":", omittingEmptySubsequences: false) {
+            for name in names.split(
+                separator: ":", maxSplits: Translation.mostOptions, omittingEmptySubsequences: false)
+            {
                 try apply(preset: String(name), to: &options, [])
             }
             return rest
@@ -260,6 +262,10 @@ package struct ImgproxyDialect: Dialect {
         let pieces = part.split(separator: ":", omittingEmptySubsequences: false)
         let name = String(pieces[0])
         let arguments = pieces.dropFirst().map(String.init)
+        guard arguments.count <= Translation.mostOptions else {
+            throw TranslationError(
+                .invalid, name.excerpt, "there may be \(Translation.mostOptions) arguments")
+        }
         guard let option = ImgproxyOption.byName[name] else { throw Self.unknown(name, settings) }
         guard !option.isCommercial || settings.pro else { throw Self.unknown(name, settings) }
         if isInURL { try checkAllowed(option, name) }

@@ -92,11 +92,12 @@ enum SVG: ReadOnlyFormat {
         return surplus != 1 ? .scale(1 / surplus) : .none
     }
 
-    static func isStreamed(_ header: ImageHeader) -> Bool { true }
+    static func isStreamed(_ header: ImageHeader) -> Bool { !header.hasFixedScale }
 
     static func decodingWork(_ header: ImageHeader) -> Double { 1 }
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
-        job.resultPixels * DecodingJob.bytesPerPixel + job.header.embeddedPixels * 8
+        (job.header.hasFixedScale ? job.pixels : job.resultPixels) * DecodingJob.bytesPerPixel
+            + job.header.embeddedPixels * 8
     }
 }
