@@ -31,9 +31,8 @@ struct ImageHeads {
         shortLifetime: Int64? = nil
     ) {
         let record = image.record
-        let isOriginal = image.description.kind == .original
         let validators = Validators(
-            image.description.contentHash, record, madeAt: isOriginal ? nil : image.description.storedAt)
+            image.description.contentHash, record, isResult: image.description.kind != .original)
         // The result began with the age of its source.
         let mostAge = shortLifetime.map {
             record.currentAge(at: WallTime(seconds: image.description.storedAt)) + $0
@@ -79,7 +78,9 @@ struct ImageHeads {
         }
         notModifiedCount = lines.count
 
-        if let modified = record.modified { lines.append(.lastModified) { modified.append(to: &$0) } }
+        if let modified = validators.lastModified {
+            lines.append(.lastModified) { HTTPDate(seconds: modified).append(to: &$0) }
+        }
         lines.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
         if request.delivery.namesSize, size.width > 0 {
             lines.append(Self.imageWidth, text: "\(size.width)")

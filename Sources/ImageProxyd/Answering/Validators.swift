@@ -9,7 +9,7 @@ import Primitives
 struct Validators: Sendable {
     /// The strong tag of the bytes.
     let entityTag: EntityTag?
-    /// When the representation was last modified, in seconds since 1970: the origin's `Last-Modified`, for a result its making.
+    /// The origin's `Last-Modified`, in seconds since 1970; nil for a result.
     let lastModified: Int64?
     /// Whether that date is a strong validator: old enough that the bytes can't have changed within its
     /// second.
@@ -20,13 +20,13 @@ struct Validators: Sendable {
 
     /// - Parameters:
     ///   - hash: of all bytes; nil while they are not all known.
-    ///   - madeAt: when a result was made, in seconds since 1970; nil where the bytes are the origin's own. Other settings make
-    ///     another result of the same source, with the same `Last-Modified`.
-    init(_ hash: ContentHash?, _ record: SourceRecord, madeAt: Int64? = nil) {
+    ///   - isResult: whether the bytes were made here. Their source's date says nothing of them: other settings make other bytes
+    ///     of it, and a date of their own could be later than `Date`, which is the origin's (RFC 9110 §8.8.2.1).
+    init(_ hash: ContentHash?, _ record: SourceRecord, isResult: Bool = false) {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
-        lastModified = record.modified.map { max($0.seconds, madeAt ?? $0.seconds) }
+        lastModified = isResult ? nil : record.modified?.seconds
         isLastModifiedStrong =
-            madeAt == nil && lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
+            lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
     }
 
     /// Those of a text that is made for each answer: only its bytes say whether it has changed.

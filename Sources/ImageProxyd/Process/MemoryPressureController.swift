@@ -14,6 +14,8 @@ final class MemoryPressureController: Sendable {
     private let relief: Mutex<PressureRelief>
     private let logger: Logger
     private let queue = DispatchQueue(label: "memory relief")
+    /// What was resident and not in use after the heap was trimmed, in bytes.
+    private let unused = Mutex(0)
 
     init(memory: MemoryCache, logger: Logger) {
         self.memory = memory
@@ -27,7 +29,7 @@ final class MemoryPressureController: Sendable {
     private func scheduleTrim() {
         queue.asyncAfter(deadline: .now() + Self.trimInterval) { [weak self] in
             guard let self else { return }
-            Self.trim()
+            unused.withLock { Self.trim(unlessUnused: &$0) }
             scheduleTrim()
         }
     }
@@ -36,11 +38,14 @@ final class MemoryPressureController: Sendable {
     /// The least memory that is worth a walk over all heaps, in bytes.
     private static let mostUnused = 64 << 20
 
-    /// Returns free memory if more than `mostUnused` of what is resident is not in use.
-    static func trim() {
-        guard let resident = ProcessMemory.unshared() else { return }
-        if resident - Int(linux_heap_in_use()) > mostUnused { linux_trim_heap() }
+    /// Returns free memory if `mostUnused` more than after the last time is resident and not in use.
+    static func trim(unlessUnused last: inout Int) {
+        guard let unused = unusedBytes, unused - last > mostUnused else { return }
+        linux_trim_heap()
+        last = unusedBytes ?? unused
     }
+
+    private static var unusedBytes: Int? { ProcessMemory.unshared().map { $0 - Int(linux_heap_in_use()) } }
 
     /// Changes the tier's maximum of bytes: at once, or once memory is no longer short.
     func adopt(_ configuration: MemoryCacheConfiguration) {

@@ -32,7 +32,7 @@ package struct Translation: Sendable, Hashable {
     /// unambiguous.
     package var readSource: String?
     /// The maximum number of options of a URL: they are read on an event loop.
-    static let mostOptions = 100
+    static let mostOptions = 200
 
     /// The options that have no effect here, with why; for explanations.
     package var ignored: [String] = []

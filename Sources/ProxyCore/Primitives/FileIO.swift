@@ -39,7 +39,9 @@ package enum FileIO {
         _ path: String, by bytes: [UInt8], through temporary: String? = nil, mode: UInt32 = 0o600
     ) -> CInt {
         let temporary = temporary ?? path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+        // One that a killed process has left, or that another user has put there.
+        unsafe unlink(temporary)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return errno }
         var code = unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, at: 0) }
         // Else the name could come before the bytes after a loss of power.

@@ -10,6 +10,9 @@ package import Primitives
 /// runs to its end, and there is no deadline.
 package final class InProcessRenderer: ImageRendering {
     private let queue: IOQueue<RenderError>
+    /// Jobs that no client waits for have a thread of their own, and do not wait.
+    private let background = IOQueue<RenderError>(
+        label: "imageproxyd.improve", maxRunning: 1, maxWaiting: 0, overloaded: .queueFull)
 
     /// Creates a renderer.
     ///
@@ -33,7 +36,7 @@ package final class InProcessRenderer: ImageRendering {
         intermediateTarget: FilePlace?, for waiters: Waiters
     ) async throws(RenderError) -> Rendition {
         let enqueued = ContinuousClock.now
-        let rendition = try await queue.run { () throws(RenderError) in
+        let rendition = try await (waiters.isBackground ? background : queue).run { () throws(RenderError) in
             let waited = (ContinuousClock.now - enqueued).inMicroseconds
             guard let source = VipsSource.copy(of: source) else {
                 throw .unavailable("the source can't be read")

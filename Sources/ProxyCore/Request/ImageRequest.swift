@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
 package import Imaging
 package import Origins
 package import Primitives
@@ -82,6 +83,8 @@ package struct ImageRequest: Sendable {
 
     /// Returns a request for another transform of the same source, or for none.
     package func made(by plan: RenderPlan?) -> ImageRequest {
+        var plan = plan
+        if delivery.options.contains(.scaleDownLarge) { plan?.scalesDownLarge = true }
         var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
         request.workLimit = workLimit

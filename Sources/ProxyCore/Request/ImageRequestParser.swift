@@ -113,7 +113,7 @@ package final class ImageRequestParser: Sendable {
         do {
             plan = try self.plan(from: parameters, accept: accept)
         } catch {
-            // A screen must not make a valid URL invalid: its picture is the one for a ratio of 1 then.
+            // A screen that takes a value beyond its bounds must not make a URL invalid: it gets the picture for a ratio of 1.
             guard isHinted, parameters.dpr != nil else { throw error }
             parameters.dpr = nil
             plan = try self.plan(from: parameters, accept: accept)

@@ -137,6 +137,23 @@ struct ImgproxyTests {
         #expect(error?.option == option)
     }
 
+    @Test("A URL has a bounded number of options, those of presets included")
+    func optionCount() throws {
+        let dialect = try dialect { $0.presets = ["a": "q:70/bl:3"] }
+        func path(_ part: String, _ count: Int) -> String {
+            "/x/\([String](repeating: part, count: count).joined(separator: "/"))/plain/http://h/a.jpg"
+        }
+        func translate(_ path: String) throws -> Translation {
+            try dialect.translate(ForeignTarget(path))
+        }
+        // A preset counts as one more than its options.
+        let ten = "pr" + String(repeating: ":a", count: 10)
+        for (part, fits, exceeds) in [("bl:1", 200, 201), ("pr:a", 66, 67), (ten, 9, 10)] {
+            #expect(throws: Never.self) { try translate(path(part, fits)) }
+            #expect(throws: TranslationError.self) { try translate(path(part, exceeds)) }
+        }
+    }
+
     @Test("A preset applies where it stands, default first, and one inside itself is skipped")
     func presets() throws {
         let dialect = try dialect {

@@ -228,19 +228,12 @@ package struct ImgproxyDialect: Dialect {
         var rest = parts
         if settings.onlyPresets {
             let names = rest.popFirst() ?? ""
-            for name in names.split(
-                separator: ":", maxSplits: Translation.mostOptions, omittingEmptySubsequences: false)
-            {
+            for name in names.split(separator: ":", omittingEmptySubsequences: false) {
                 try apply(preset: String(name), to: &options, [])
             }
             return rest
         }
         while let part = rest.first, part.contains(":") || isBetweenPipelines(part) {
-            guard parts.count - rest.count < Translation.mostOptions else {
-                throw TranslationError(
-                    .invalid, String(part.prefix { $0 != ":" }),
-                    "there may be \(Translation.mostOptions) options")
-            }
             rest.removeFirst()
             if part == "-" {
                 options.beginNext()
@@ -261,11 +254,13 @@ package struct ImgproxyDialect: Dialect {
     ) throws(TranslationError) {
         let pieces = part.split(separator: ":", omittingEmptySubsequences: false)
         let name = String(pieces[0])
-        let arguments = pieces.dropFirst().map(String.init)
-        guard arguments.count <= Translation.mostOptions else {
+        options.count += 1
+        guard options.count <= Translation.mostOptions else {
             throw TranslationError(
-                .invalid, name.excerpt, "there may be \(Translation.mostOptions) arguments")
+                .invalid, name.excerpt,
+                "there may be \(Translation.mostOptions) options, those of presets included")
         }
+        let arguments = pieces.dropFirst().map(String.init)
         guard let option = ImgproxyOption.byName[name] else { throw Self.unknown(name, settings) }
         guard !option.isCommercial || settings.pro else { throw Self.unknown(name, settings) }
         if isInURL { try checkAllowed(option, name) }

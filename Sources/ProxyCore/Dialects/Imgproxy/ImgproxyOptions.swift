@@ -102,6 +102,8 @@ struct ImgproxyOptions: Sendable, Hashable {
     var frame: Int?
     /// Options that change nothing here.
     var ignored: [String] = []
+    /// The number of options that were read, those of presets included.
+    var count = 0
 
     /// All pipelines in their order.
     var pipelines: [Pipeline] { earlier + [pipeline] }

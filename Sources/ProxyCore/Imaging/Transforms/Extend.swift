@@ -36,8 +36,8 @@ package struct Extend: ImageTransforming {
             + "picture stay so: background fills them.")
     private static let fill = TransformParameter(
         "fill", .word(["color", "blur", "mirror", "edge", "mean", "squeeze"]), .value(.word("color")),
-        "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, its mean colour, or "
-            + "(squeeze) the picture blurred and squeezed onto all of it."
+        "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, its mean colour "
+            + "(of an animation that of the first frame), or (squeeze) the picture blurred and squeezed onto all of it."
     )
 
     /// The fill of the canvas.
@@ -154,7 +154,7 @@ package struct Extend: ImageTransforming {
             return try image.placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mean:
             let ready = try image.inMemory()
-            let color = try ready.meanColor()
+            let color = try ready.meanColor(in: &context)
             return try ready.inColor().placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mirror:
             return try image.inMemory().surrounded(

@@ -19,7 +19,8 @@ package struct Watermark: ImageTransforming {
     private static let tile = TransformParameter(
         "tile", .word(["0", "1", "x", "y", "spread", "spreadx", "spready"]), .value(.word("0")),
         "Whether it is repeated: 1 all over the picture, x in a row, y in a column; spread, spreadx and spready only as "
-            + "often as it fits as a whole, evenly from edge to edge, but a second time if less than two fit.")
+            + "often as it fits as a whole, evenly from edge to edge, but a second time if less than two fit."
+    )
     private static let gapX = gap("gapx", "beside", "width")
     private static let gapY = gap("gapy", "below", "height")
     private static let width = share("width")

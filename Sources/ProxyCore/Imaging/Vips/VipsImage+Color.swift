@@ -131,9 +131,13 @@ extension VipsImage {
         try unsafe derived(shim_unpremultiply(raw))
     }
 
-    /// The mean of the colours, weighted by alpha, opaque. The image must not be sequential.
-    borrowing func meanColor() throws(ImagingError) -> PixelColor {
-        let samples = try inColor().resized(to: PixelSize(1, 1)).samples()
+    /// The mean of the colours, weighted by alpha, opaque; the first frame decides for all: borders that change would flicker.
+    /// The image must not be sequential.
+    borrowing func meanColor(in context: inout TransformContext) throws(ImagingError) -> PixelColor {
+        let mean = try context.once { () throws(ImagingError) in
+            try inColor().resized(to: PixelSize(1, 1)).computed()
+        }
+        let samples = try mean.samples()
         return PixelColor(red: samples[0], green: samples[1], blue: samples[2], alpha: .max)
     }
 

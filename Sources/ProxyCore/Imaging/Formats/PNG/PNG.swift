@@ -7,7 +7,7 @@ import CVips
 /// To examine again with another version:
 /// - libvips 8.14 reads no animation: the daemon composes the frames (`PNGAnimation`).
 /// - libpng unpacks all texts and profiles before any pixel (`PNGChunks.checkWeight`).
-/// - libvips 8.14 neither reads nor writes the chunk of EXIF (`open`, `addition`).
+/// - libvips 8.14 does not read the chunk of EXIF (`open`), and writes it twice (`addition`).
 enum PNG: FormatCoder {
     static let format = ImageFormat.png
     static let mediaType = "image/png"
