@@ -18,7 +18,7 @@ public final class ChildProcess: Sendable {
 
     deinit {
         send(signal: SIGKILL)
-        // Lost: why the kernel does not know how it ended; no caller needs it.
+        // Ignored: why the kernel does not know how it ended; no caller needs it.
         _ = try? end()
     }
 

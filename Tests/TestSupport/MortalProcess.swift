@@ -25,7 +25,7 @@ enum MortalProcess {
             let result = Result { try MortalProcess.start(self) }
             outcome.value.withLock { $0 = result }
             isDone.signal()
-            // Lost: why it could not be started, which the waiting thread gets.
+            // Ignored: why it could not be started, which the waiting thread gets.
             return try? result.get()
         }
     }

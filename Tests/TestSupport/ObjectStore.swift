@@ -32,7 +32,7 @@ public final class ObjectStore: Sendable {
         do {
             port = try Self.port(reader, of: process)
         } catch {
-            // Lost: why the program's errors can't be read; that there is no port is said in any case.
+            // Ignored: why the program's errors can't be read; that there is no port is said in any case.
             let errors = (try? folder.read("errors")).map { String(decoding: $0, as: UTF8.self) } ?? ""
             throw RawHTTPClient.Failure(
                 description: "no object store (make test-packages installs one): \(error) \(errors)")

@@ -37,7 +37,7 @@ public final class RunningProgram: Sendable {
     /// Returns when a port of 127.0.0.1 accepts connections.
     public func wait(forPort port: UInt16) async throws {
         try await wait {
-            // Lost: why the program does not listen yet.
+            // Ignored: why the program does not listen yet.
             guard let client = try? RawHTTPClient(port: port) else { return false }
             client.hangUp()
             return true

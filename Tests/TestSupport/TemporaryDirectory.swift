@@ -14,7 +14,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // Lost: what could not be removed; the system clears its temporary folder.
+        // Ignored: what could not be removed; the system clears its temporary folder.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -36,7 +36,7 @@ final class LoopTimer {
     /// Makes the descriptor unreadable until the next tick.
     func acknowledge() {
         var expirations: UInt64 = 0
-        // Lost: the number of ticks that were missed, which is not needed.
+        // Ignored: the number of ticks that were missed, which is not needed.
         _ = unsafe read(descriptor, &expirations, MemoryLayout<UInt64>.size)
     }
 

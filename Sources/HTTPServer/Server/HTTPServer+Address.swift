@@ -32,7 +32,7 @@ extension HTTPServer {
             var host = String(text[..<colon])
             if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
             self = .tcp(host: host, port: port)
-            // Lost: why; the error names the text.
+            // Ignored: why; the error names the text.
             guard (try? socketAddress()) != nil else { throw ParseError(text: text) }
         }
 
@@ -101,7 +101,7 @@ extension HTTPServer.Address {
     private func removeStale(_ path: String) {
         var facts = stat()
         guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
-        // Lost: nothing; the address of a unix socket is never refused.
+        // Ignored: nothing; the address of a unix socket is never refused.
         guard let (storage, length) = try? socketAddress() else { return }
         let probe = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard probe >= 0 else { return }

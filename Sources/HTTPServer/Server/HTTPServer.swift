@@ -132,7 +132,7 @@ public final class HTTPServer: Sendable {
         let hasNoHandshakes = listeners.withLock { $0.allSatisfy { $0.isComplete || $0.isInherited } }
         var pause = hasNoHandshakes ? .zero : Self.handshakeTime
         repeat {
-            // Lost: that the task was cancelled; the backlogs are emptied without the pause then.
+            // Ignored: that the task was cancelled; the backlogs are emptied without the pause then.
             try? await clock.sleep(until: min(clock.now.advanced(by: pause), end), tolerance: nil)
             pause = Self.pause
         } while await !withCheckedContinuation({ loop.inbox.post(.emptyBacklogs($0)) }) && clock.now < end

@@ -75,7 +75,7 @@ struct CacheHandler: Sendable {
             }
             return .tag(value)
         case "prefix":
-            // Its normal form, in which sources are stored. Lost: what is wrong with it; no source begins so.
+            // Its normal form, in which sources are stored. Ignored: what is wrong with it; no source begins so.
             guard let url = try? SourceURL(parsing: value), value.count(where: { $0 == "/" }) > 2 else {
                 throw AdminQuery.invalid(
                     "prefix",

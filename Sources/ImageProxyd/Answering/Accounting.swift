@@ -44,7 +44,7 @@ package struct Accounting: Sendable {
         let status = Int(exchange.status.code)
         guard status < 400 else { return context.cause ?? Metric.FailureCause(status: status) }
         guard exchange.wasCut else { return nil }
-        return (exchange.note as? ExchangeNote)?.breakOff?.row.failureCause
+        return (exchange.note as? ExchangeNote)?.bodyFailure?.row.failureCause
     }
 }
 

@@ -62,7 +62,7 @@ package struct CrossOriginPolicy: Sendable {
     }
 
     /// An answer that is the same for all clients, with the CORS fields for the request's origin.
-    package func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
+    package func withCORSFields(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
         var response = response
         response.fields.append(fields)
         if let vary = vary(onAccept: false) { response.fields.append(.vary, text: vary) }
@@ -75,7 +75,7 @@ package struct CrossOriginPolicy: Sendable {
         var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, text: allow)
         guard allowsAll || variesOnOrigin, request.has(.origin) else { return response }
-        response = shared(response, with: request)
+        response = withCORSFields(response, with: request)
         response.fields.append(.accessControlAllowMethods, text: "GET, HEAD")
         response.fields.append(.accessControlAllowHeaders, text: "*")
         response.fields.append(.accessControlMaxAge, FieldValue(Self.preflightAge))

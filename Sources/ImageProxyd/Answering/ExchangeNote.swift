@@ -75,7 +75,7 @@ package final class ExchangeNote: Sendable {
     }
 
     /// Why a body that was being sent broke off; nil where the client left, or nothing is known.
-    var breakOff: PipelineError? { content?.body?.failure }
+    var bodyFailure: PipelineError? { content?.body?.failure }
 
     /// Records that an image is streamed while it is received.
     package init(_ image: StreamingImage, for request: ImageRequest) {

@@ -26,7 +26,7 @@ package final class ForeignRoute: Sendable {
     }
 
     /// Hot path: whether a target is below the path.
-    package func leads(to target: UnsafeRawBufferPointer) -> Bool {
+    package func matches(_ target: UnsafeRawBufferPointer) -> Bool {
         guard target.count > prefix.count, unsafe target[prefix.count] == UInt8(ascii: "/") else {
             return false
         }
@@ -38,8 +38,8 @@ package final class ForeignRoute: Sendable {
     package static func place(of target: String, among routes: [ForeignRoute]) -> String? {
         let bytes = Array(target.utf8)
         let fitting = routes.filter { route in
-            let leads = unsafe bytes.withUnsafeBytes { unsafe route.leads(to: $0) }
-            return leads && !route.prefix.isEmpty
+            let isMatch = unsafe bytes.withUnsafeBytes { unsafe route.matches($0) }
+            return isMatch && !route.prefix.isEmpty
         }
         return fitting.max { $0.prefix.count < $1.prefix.count }.map { type(of: $0.dialect).name }
     }
@@ -50,7 +50,7 @@ package final class ForeignRoute: Sendable {
         _ information: [UInt8], for target: [UInt8], at now: Int64
     ) throws(ImageRequestError) -> [UInt8] {
         var parser = JSONParser(information)
-        // Lost: where it is no JSON; it has been written here.
+        // Ignored: where it is no JSON; it has been written here.
         guard let json = try? parser.parse() else { return information }
         let foreign = try foreign(target, hasBody: false, key: nil, at: now)
         do throws(TranslationError) {
@@ -121,7 +121,7 @@ package final class ForeignRoute: Sendable {
     private func redirect(
         by option: Translation.Parameter, _ parser: ImageRequestParser
     ) throws(ImageRequestError) -> SourceURL {
-        // Lost: what is wrong with the URL; the client sees which option it is.
+        // Ignored: what is wrong with the URL; the client sees which option it is.
         guard let url = try? SourceURL(parsing: option.value), parser.allows(url) else {
             throw .foreignOptionForbidden(
                 option: option.name, reason: "security.sources does not allow to redirect there")

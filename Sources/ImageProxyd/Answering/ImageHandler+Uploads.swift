@@ -23,7 +23,7 @@ extension ImageHandler {
     package func mayUpload(_ request: HTTPRequest) -> Bool {
         let target = unsafe request.withTarget { unsafe Array($0) }
         guard let foreign else { return parser.mayUpload(to: target) }
-        // Lost: why it has no translation; the answer reports it to the client.
+        // Ignored: why it has no translation; the answer reports it to the client.
         guard
             let translation = try? foreign.translate(
                 target, hasBody: true, key: key(of: request), at: clock().seconds)
@@ -71,7 +71,7 @@ extension ImageHandler {
     package func refusal(of request: HTTPRequest, isOperator: Bool = false) -> HTTPResponse {
         do throws(PipelineError) {
             if !isOperator { try limit.check(request) }
-            // Any name will do: it is asked whether one could be taken. Lost: nothing; this one is valid.
+            // A placeholder: only the permission is checked. Ignored: nothing; this one is valid.
             if let url = try? SourceURL.upload([]) {
                 _ = try parse(request, by: parser.taking(url, isOperator: isOperator), hasBody: true)
             }

@@ -210,7 +210,7 @@ package final class ImageHandler: Sendable {
 
     /// The request of a hit by an alias, which is not parsed to answer it.
     private func parsedAgain(_ request: HTTPRequest) -> ImageRequest? {
-        // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
+        // Ignored: why it can't be parsed; an alias is inserted only for a request that could be.
         try? parse(request)
     }
 

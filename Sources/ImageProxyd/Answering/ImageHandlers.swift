@@ -72,6 +72,6 @@ package final class ImageHandlers: Sendable {
     /// Hot path: the handler of another proxy's URLs whose path fits.
     private func foreignHandler(of target: UnsafeRawBufferPointer) -> ImageHandler? {
         guard !foreign.isEmpty else { return nil }
-        return foreign.first { unsafe $0.foreign?.leads(to: target) == true }
+        return foreign.first { unsafe $0.foreign?.matches(target) == true }
     }
 }

@@ -33,7 +33,7 @@ package struct ResponseMapping: Sendable {
         default:
             let variant = alias.variant
             let vary = crossOrigin.vary(onAccept: variant.acceptClass != nil, onDPR: variant.isHinted)
-            return share(&response, with: request, vary: vary)
+            return addCORSFields(&response, with: request, vary: vary)
         }
         crossOrigin.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
@@ -62,7 +62,7 @@ package struct ResponseMapping: Sendable {
             response.prepared = heads.full
         case .notModified: response.prepared = heads.notModified
         default:
-            share(&response, with: request, vary: heads.vary)
+            addCORSFields(&response, with: request, vary: heads.vary)
             return response
         }
         crossOrigin.apply(to: &response, for: request)
@@ -208,7 +208,8 @@ package struct ResponseMapping: Sendable {
             response.fields.append(
                 .cacheStatus, text: Self.cacheStatus(ofFailure: forwarding, remembered: seconds ?? 0))
         }
-        share(&response, with: request, vary: crossOrigin.vary(onAccept: isNegotiated, onDPR: isHinted))
+        addCORSFields(
+            &response, with: request, vary: crossOrigin.vary(onAccept: isNegotiated, onDPR: isHinted))
         placeholder?.replaceDocument(of: &response)
         return response
     }
@@ -219,12 +220,12 @@ package struct ResponseMapping: Sendable {
         response.fields.append(FieldName(literal: "Location"), text: url)
         response.fields.append(.cacheControl, text: "no-store")
         response.context = ExchangeContext(route).packed
-        share(&response, with: request, vary: nil)
+        addCORSFields(&response, with: request, vary: nil)
         return response
     }
 
     /// Adds to a problem document the fields of CORS and `Vary`.
-    private func share(_ response: inout HTTPResponse, with request: HTTPRequest, vary: String?) {
+    private func addCORSFields(_ response: inout HTTPResponse, with request: HTTPRequest, vary: String?) {
         if let vary { response.fields.append(.vary, text: vary) }
         response.fields.append(crossOrigin.fields)
         crossOrigin.apply(to: &response, for: request)

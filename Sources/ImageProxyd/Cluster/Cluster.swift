@@ -108,12 +108,12 @@ final class Cluster: Sendable {
         } catch {
             result = .failure(error)
         }
-        // Lost: nothing; the error is thrown below, once the others have been asked.
+        // Ignored: nothing; the error is thrown below, once the others have been asked.
         let sources = (try? result.get().sources) ?? []
         async let shared = tier?.end(purge, tagged: sources)
         async let broadcast = peers?.broadcast(purge)
         let (outcome, reached) = await (shared, broadcast)
-        await spread(sources, of: purge)
+        await purgeInJournal(sources, of: purge)
         return Purged(counts: try result.get(), shared: outcome, peers: reached)
     }
 
@@ -141,11 +141,11 @@ final class Cluster: Sendable {
     /// journal purge its sources.
     private func perform(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
         let counts = try await pipeline.purge(purge.target)
-        await spread(counts.sources, of: purge)
+        await purgeInJournal(counts.sources, of: purge)
     }
 
     /// Writes a purge of each source of a purge by tag into the journal, for the nodes where the source lacks the tag.
-    private func spread(_ sources: Set<CacheKey>, of purge: SharedPurge) async {
+    private func purgeInJournal(_ sources: Set<CacheKey>, of purge: SharedPurge) async {
         guard let tier else { return }
         for source in sources where !tier.journal.isPurged(source, since: purge) {
             let outcome = await tier.end(tier.begin(.source(source)))

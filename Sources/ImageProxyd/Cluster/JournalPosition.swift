@@ -11,7 +11,7 @@ struct JournalPosition: Sendable {
 
     /// Milliseconds of the store's clock; 0 where none is known, so that all purges are done.
     func read() -> Int64 {
-        // Lost: why it can't be read; then everything that was purged is purged again.
+        // Ignored: why it can't be read; then everything that was purged is purged again.
         guard let bytes = try? HostProcess.contents(of: path, isRegular: true),
             let time = Int64(String(decoding: bytes, as: UTF8.self).prefix { $0 != "\n" })
         else { return 0 }

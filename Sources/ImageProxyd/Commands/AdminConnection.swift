@@ -104,7 +104,7 @@ struct AdminConnection: ~Copyable {
             guard unread.count <= Self.maxBodyBytes else { throw .unexpectedAnswer }
         }
         var parser = JSONParser(unread, notesPositions: false)
-        // Lost: what is wrong with it; the daemon writes JSON.
+        // Ignored: what is wrong with it; the daemon writes JSON.
         return Answer(status: status, content: (try? parser.parse()) ?? .null)
     }
 

@@ -16,7 +16,7 @@ extension ForeignRoute {
         let target = target(of: request)
         let now = SystemTime.coarseSeconds()
         let translation = try translate(target, hasBody: request.hasBody, at: now)
-        // Lost: nothing; the name of no content is a URL. What the content is decides nothing here.
+        // Ignored: nothing; the name of no content is a URL. What the content is decides nothing here.
         let upload = request.hasBody ? try? SourceURL.upload([]) : nil
         _ = try read(
             target, hasBody: request.hasBody, by: upload.map { parser.taking($0) } ?? parser, at: now,

@@ -29,7 +29,7 @@ struct LoggedRequest {
     init?(line: some StringProtocol) {
         if line.hasPrefix("{") {
             var parser = JSONParser(Array(line.utf8))
-            // Lost: what is wrong with the line; it counts as one without a URL.
+            // Ignored: what is wrong with the line; it counts as one without a URL.
             guard let json = try? parser.parse() else { return nil }
             self.init(json)
         } else if let request = Self(url: line) {

@@ -61,7 +61,7 @@ struct TopCommand: ParsableCommand {
         var shown = Int.min / 2
         while let data = try connection.event(named: "stats") {
             var parser = JSONParser(Array(data.utf8))
-            // Lost: what is wrong with it; the daemon writes JSON.
+            // Ignored: what is wrong with it; the daemon writes JSON.
             guard let sample = try? parser.parse() else { throw .unexpectedAnswer }
             window.add(sample)
             // There are no rates of one sample.

@@ -261,7 +261,7 @@ extension ProxyConfiguration {
         do throws(ImageRequestError) {
             return Self.warning(try Self.problem(ofTarget: bytes, parser, at: now), daemon)
         } catch .missingParameter("url") {
-            // Any name will do, and always does: the picture is not looked at. Lost: nothing.
+            // A placeholder: the picture is not looked at. Ignored: nothing.
             let upload = try? SourceURL.upload([])
             do throws(ImageRequestError) {
                 let bringing = upload.map { parser.taking($0, isOperator: true) } ?? parser

@@ -127,7 +127,7 @@ extension Dialect {
     fileprivate static func make(
         with own: JSONValue, reading read: (_ setting: String, _ path: String) -> [UInt8]?
     ) throws(TranslationError) -> (any Dialect)? {
-        // Lost: why it can't be read; it has been, when the settings were.
+        // Ignored: why it can't be read; it has been, when the settings were.
         guard let settings = try? Settings(json: own) else { return nil }
         let secrets = zip(settings.secretSettings, settings.secretFiles).compactMap { read($0, $1) }
         guard secrets.count == settings.secretFiles.count else { return nil }
@@ -135,7 +135,7 @@ extension Dialect {
     }
 
     fileprivate static func watermarkNames(in own: JSONValue) -> [(setting: String, name: String)] {
-        // Lost: why it can't be read; it has been, when the settings were.
+        // Ignored: why it can't be read; it has been, when the settings were.
         (try? Settings(json: own))?.watermarkNames ?? []
     }
 }

@@ -63,7 +63,7 @@ enum EnvironmentNames {
 
     private static func parsed(_ text: String) -> JSONValue? {
         var parser = JSONParser(Array(text.utf8))
-        // Lost: why it is not JSON; the text itself is then reported as the value that does not fit.
+        // Ignored: why it is not JSON; the text itself is then reported as the value that does not fit.
         return try? parser.parse()
     }
 }

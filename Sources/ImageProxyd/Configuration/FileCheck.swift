@@ -122,7 +122,7 @@ extension ProxyConfiguration {
 }
 
 extension String {
-    /// Whether it is a URL pattern that matches no path but `/`. Lost: why it is none, which the settings' check says.
+    /// Whether it is a URL pattern that matches no path but `/`. Ignored: why it is none, which the settings' check says.
     fileprivate var namesRootAlone: Bool { (try? URLPattern(self))?.isRootAlone == true }
 }
 

@@ -112,7 +112,7 @@ struct HTTPConfiguration: SettingGroup {
     private static func foreign(in texts: [String]) -> [String] {
         guard texts != ["*"] else { return [] }
         return texts.filter { text in
-            // Lost: why it is no URL; the problem names it, and what is allowed.
+            // Ignored: why it is no URL; the problem names it, and what is allowed.
             let url = try? SourceURL(parsing: text)
             return url?.normalized != text + "/"
         }

@@ -98,7 +98,7 @@ struct ProxyConfiguration: SettingGroup {
             Sources that the playground offers to begin with.
             """
         ) { samples in
-            // Lost: why it is no URL; the problem names it, and what is allowed.
+            // Ignored: why it is no URL; the problem names it, and what is allowed.
             samples.filter { (try? SourceURL(parsing: $0)) == nil }
         }
         Setting.group("log", \.log)

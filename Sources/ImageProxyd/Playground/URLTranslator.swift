@@ -59,7 +59,7 @@ struct URLTranslator: Sendable {
     /// A URL of this proxy with its parameters in the path, in the other form; nil for what is none.
     private static func queryForm(of request: LoggedRequest) -> Result? {
         guard request.target.utf8.starts(with: PathForm.prefix),
-            // Lost: why it is no such URL; it may be a picture's.
+            // Ignored: why it is no such URL; it may be a picture's.
             let query = try? PathForm.query(of: Array(request.target.utf8))
         else { return nil }
         let target = String(decoding: query, as: UTF8.self)
@@ -73,11 +73,11 @@ struct URLTranslator: Sendable {
     /// A dialect by its default settings, which take any signature and any source.
     /// - Parameter site: where the URL is from, if that is known.
     static func usual(_ name: String, at site: String?) -> ForeignRoute? {
-        // Lost: nothing; default settings are valid, and name no file.
+        // Ignored: nothing; default settings are valid, and name no file.
         guard DialectRegistry.named(name) != nil, let usual = try? DialectConfiguration(name: name),
             let dialect = try? usual.dialect(reading: { _, _ in nil })
         else { return nil }
-        return ForeignRoute(dialect: dialect.unguarded(at: site), prefix: "/", hasOwnErrors: false)
+        return ForeignRoute(dialect: dialect.withoutAccessChecks(at: site), prefix: "/", hasOwnErrors: false)
     }
 }
 

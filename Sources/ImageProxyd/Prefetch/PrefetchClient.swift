@@ -181,7 +181,7 @@ final class PrefetchClient: Sendable {
     /// Ends the order; false if the daemon does not confirm it.
     func cancel() -> Bool {
         guard let token else { return true }
-        // Lost: why; the caller says that the order may go on.
+        // Ignored: why; the caller says that the order may go on.
         return (try? daemon.connect("DELETE", "/prefetch/\(token)").answer().status) == 200
     }
 

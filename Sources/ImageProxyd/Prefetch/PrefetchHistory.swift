@@ -41,13 +41,13 @@ struct PrefetchHistory: Sendable {
     /// good as none.
     /// - Parameter count: the maximum number of orders.
     init(at path: String, atMost count: Int) {
-        // Lost: why; the orders of before are then unknown.
+        // Ignored: why; the orders of before are then unknown.
         guard
             let bytes = try? FileIO.contents(
                 of: path, atMost: ByteCount(Self.maxBytes), isRegular: true)
         else { return }
         var parser = JSONParser(bytes, notesPositions: false)
-        // Lost: where it is no JSON; the same holds.
+        // Ignored: where it is no JSON; the same holds.
         guard let object = try? parser.parse(), case .array(let orders)? = object["orders"] else { return }
         ended = orders.prefix(count).compactMap { json in
             guard var progress = PrefetchProgress(json) else { return nil }

@@ -212,7 +212,7 @@ final class PrefetchService: Sendable {
         let old = state.alarm?.task
         state.alarm = time.map { time in
             let task = Task {
-                // Lost: that it was replaced.
+                // Ignored: that it was replaced.
                 guard (try? await self.timer.sleep(for: max(.zero, time - now))) != nil else { return }
                 self.state.withLock { if $0.alarm?.time == time { $0.alarm = nil } }
                 self.advance()
@@ -253,7 +253,7 @@ final class PrefetchService: Sendable {
             guard attempt < Self.maxTries, case .failed(let error) = outcome, error.isTemporary else {
                 return record(job, outcome)
             }
-            // Lost: that it was cancelled; the next try ends at once then.
+            // Ignored: that it was cancelled; the next try ends at once then.
             try? await timer.sleep(for: pause)
             pause *= 2
         }

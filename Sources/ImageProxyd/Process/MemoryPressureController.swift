@@ -55,7 +55,7 @@ final class MemoryPressureController: Sendable {
 
     /// Starts to watch; nil if the system offers no file to watch, or none that may be read.
     func watch(environment: [String: String]) -> PressureWatch? {
-        // Lost: why it can't be read; the whole machine is watched then.
+        // Ignored: why it can't be read; the whole machine is watched then.
         let groups = (try? HostProcess.contents(of: "/proc/self/cgroup")) ?? []
         let candidates = PressureSource.candidates(
             environment: environment, controlGroups: String(decoding: groups, as: UTF8.self))

@@ -25,7 +25,7 @@ final class PressureWatch: Sendable {
 
     deinit {
         var one: UInt64 = 1
-        // Lost: nothing; the counter is 0.
+        // Ignored: nothing; the counter is 0.
         _ = unsafe Glibc.write(ending.raw, &one, MemoryLayout<UInt64>.size)
     }
 

@@ -44,7 +44,7 @@ struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Durat
         let unanswered = UnansweredParts(parts.map(\.name))
         let deadline = clock.now.advanced(by: interval / 2)
         let report = Task { [clock, reportError] in
-            // Lost: that all have answered in time.
+            // Ignored: that all have answered in time.
             guard (try? await clock.sleep(until: deadline, tolerance: nil)) != nil else { return }
             reportError(unanswered.names)
         }

@@ -63,7 +63,8 @@ final class Routes: Sendable {
         guard request.method == .get || request.method == .head else { return .now(refused(request, route)) }
         switch route {
         case .srcset: return srcset.answer(request, isOperator: false)
-        case .transforms: return .now(crossOrigin.shared(TransformsPage.answer(request), with: request))
+        case .transforms:
+            return .now(crossOrigin.withCORSFields(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         case .metrics:

@@ -85,7 +85,7 @@ struct SrcsetHandler: Sendable {
             order = wanted
             let information = try await image(wanted.information, context)
             var facts = JSONParser(try information.bytes())
-            // Lost: what is wrong with it; the facts are the daemon's own.
+            // Ignored: what is wrong with it; the facts are the daemon's own.
             guard let facts = try? facts.parse() else { throw .internalFailure("the facts are no JSON") }
             let text = json(facts, wanted, try await placeholder(wanted, context))
             var response = mapping.text(

@@ -34,7 +34,7 @@ final class SpanExporter: Sendable {
     /// Nil, and a line in the log, where the endpoint is no URL.
     init?(_ configuration: TracingConfiguration, logger: Logger) {
         for warning in configuration.warnings { logger.warning("\(warning)") }
-        // Lost: which part of the URL is wrong.
+        // Ignored: which part of the URL is wrong.
         guard let url = try? SourceURL(parsing: configuration.endpoint) else {
             logger.error("no traces are sent: '\(configuration.endpoint)' is no http or https URL")
             return nil

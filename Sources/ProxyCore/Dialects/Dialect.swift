@@ -26,7 +26,7 @@ package protocol Dialect: Sendable {
     ///
     /// - Parameter site: where the URL is from, such as `https://example.org/`, if the paths in it are that
     ///   site's; nil where that is not known.
-    func unguarded(at site: String?) -> Self
+    func withoutAccessChecks(at site: String?) -> Self
 
     /// Says what a target means.
     ///
@@ -65,7 +65,7 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
-    package func unguarded(at site: String?) -> Self { self }
+    package func withoutAccessChecks(at site: String?) -> Self { self }
 
     package var answersInformation: Bool { false }
 

@@ -37,9 +37,9 @@ package struct EncodeSettings: Sendable, Equatable {
 
     /// Ways to write the same picture into fewer bytes, from the wanted one downwards; one alone where nothing can be
     /// given away.
-    var ladder: [EncodeSettings] {
+    var attempts: [EncodeSettings] {
         guard !isLossless else { return [self] }
-        switch format.row.concession {
+        switch format.row.sizeReduction {
         case .quality:
             return (1...max(1, quality)).reversed().map { step in
                 var settings = self

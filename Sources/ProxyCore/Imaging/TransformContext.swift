@@ -21,7 +21,7 @@ package struct TransformContext {
     var trimmed = (left: 0, top: 0)
     /// The index of the running operation in the pipeline.
     var operation = 0
-    private let made = OnceMade()
+    private let made = SharedImages()
     /// The rectangles that the first frame chose, by operation.
     private var chosen: [Int: PixelRectangle] = [:]
 
@@ -81,7 +81,7 @@ package struct TransformContext {
 
 /// The pictures that operations make once for all frames of an animation: watermarks, text, masks. Used by
 /// one run, and so by one thread.
-final class OnceMade {
+final class SharedImages {
     /// Identifies a picture of an operation.
     struct Key: Equatable {
         let operation: Int

@@ -89,7 +89,7 @@ final class CurlMulti {
         // After an address that fails, libcurl waits for a timer before it tries the next, up to half of the time to
         // connect. A call for all transfers makes it continue at once.
         let isComplete = hasTriedAddress ? set.performAll() : set.perform(events)
-        if !isComplete { breakOff() }
+        if !isComplete { abortAll() }
     }
 
     /// Decodes a part of one body in a content coding, or receives more of one that came in many pieces. The bodies take turns,
@@ -108,7 +108,7 @@ final class CurlMulti {
 
     /// libcurl has failed, for example without memory: all running transfers are aborted, later ones may
     /// succeed.
-    private func breakOff() {
+    private func abortAll() {
         for id in running.values {
             guard let transfer = transfers[id] else { continue }
             take(.failure(.storage("libcurl can't go on")), of: transfer)

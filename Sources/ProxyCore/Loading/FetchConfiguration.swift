@@ -165,13 +165,13 @@ package struct FetchConfiguration: SettingGroup {
             return nil
         }
         let rest = text.dropFirst(scheme.utf8.count)
-        // Lost: why it is no URL; the problem says what is allowed.
+        // Ignored: why it is no URL; the problem says what is allowed.
         guard let url = try? SourceURL(parsing: (scheme == "https" ? scheme : "http") + rest),
             url.path == "/", url.query == nil
         else { return nil }
         // Without a port libcurl takes 1080, but for https.
         guard url.port == 80, rest.split(separator: "/").last?.hasSuffix(":80") == false else { return url }
-        // Lost: the same.
+        // Ignored: the same.
         return try? SourceURL(parsing: "http://\(url.host):1080")
     }
 

@@ -220,7 +220,7 @@ final class Transfer {
         if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
         redirectHead = nil
         url = target
-        // Lost: that the rule is ambiguous; the receiver refuses the response then.
+        // Ignored: that the rule is ambiguous; the receiver refuses the response then.
         hopRule = try? job.request.rules.rule(for: target)
         redirects += 1
         needsFreshConnection = false

@@ -57,7 +57,7 @@ final class AccessLogWriter: Sendable {
 
     private func signal() {
         var one: UInt64 = 1
-        // Lost: nothing; a full eventfd wakes the thread as well.
+        // Ignored: nothing; a full eventfd wakes the thread as well.
         _ = unsafe Glibc.write(wakeUp, &one, MemoryLayout<UInt64>.size)
     }
 

@@ -42,7 +42,7 @@ package struct AccessRecord: Sendable {
     /// The additional values of the line; those of a hit are read from its URL here, on the writer's thread.
     var additional: Miss? {
         guard let hitURL else { return miss }
-        // Lost: nothing; a URL that has been fetched can be parsed.
+        // Ignored: nothing; a URL that has been fetched can be parsed.
         return Miss(LoggedURL(try? SourceURL(parsing: String(hitURL)), as: hitURLDetail))
     }
 

@@ -38,7 +38,7 @@ package enum ProcessMemory {
     }
 
     private static func contents(of path: String) -> String? {
-        // Lost: why it can't be read: the process has ended, or is another user's.
+        // Ignored: why it can't be read: the process has ended, or is another user's.
         (try? FileIO.contents(of: path, atMost: .kibibytes(64))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -98,7 +98,7 @@ package struct ProcessMetrics: Sendable {
 
     /// The text of a file of proc(5) that is shorter than a page.
     private static func contents(of path: String) -> String? {
-        // Lost: why a file of /proc can't be read; its metrics are then missing.
+        // Ignored: why a file of /proc can't be read; its metrics are then missing.
         (try? FileIO.contents(of: path, atMost: .mebibytes(1))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -5,7 +5,7 @@ package import URLs
 extension Buckets {
     /// The buckets that rules are about.
     package init(_ rules: [OriginRuleConfiguration], secrets: SecretReader) {
-        // Lost: what is wrong with a bucket; its own rule says so, and can't be used either.
+        // Ignored: what is wrong with a bucket; its own rule says so, and can't be used either.
         self.init(rules.compactMap { try? $0.resolvedBucket(secrets) })
     }
 }

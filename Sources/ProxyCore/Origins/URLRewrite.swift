@@ -20,7 +20,7 @@ struct URLRewrite: Sendable {
     /// If only its normal form has the prefix (RFC 3986 §6.2.2), the normal form is rewritten.
     func target(of url: SourceURL) -> SourceURL? {
         guard let rest = rest(of: url) else { return url }
-        // Lost: why; the longer prefix may have made the URL too long.
+        // Ignored: why; the longer prefix may have made the URL too long.
         guard let target = try? SourceURL(parsing: to.normalized + rest) else { return nil }
         return isBelow(target) ? target : nil
     }
@@ -43,7 +43,7 @@ struct URLRewrite: Sendable {
     private static func prefix(
         _ text: String, _ buckets: Buckets
     ) throws(OriginRuleError.Reason) -> SourceURL {
-        // Lost: why it is no URL; the error says what it has to be.
+        // Ignored: why it is no URL; the error says what it has to be.
         guard let url = try? SourceURL(parsing: buckets.resolved(text)), url.query == nil,
             url.path.hasSuffix("/")
         else {

@@ -129,7 +129,7 @@ extension ImagePipeline {
         let results: [EntryKind] = request.plan == nil ? [] : EntryKind.results
         let places = results.map { (request.resultKey, $0, request.resultKeyText) }
         for (key, kind, text) in places + [(request.sourceKey, .original, request.sourceKeyText)] {
-            // Lost: why it can't be read; the request would meet that as a miss, and count it.
+            // Ignored: why it can't be read; the request would meet that as a miss, and count it.
             guard let hit = try? await tiers.disk.findBlocking(key, kind, text, .inAnyFile) else { continue }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
@@ -147,7 +147,7 @@ extension ImagePipeline {
             if facts.running.image { return .joined }
             return revalidated(job, facts)
         }
-        guard job.request.accepts(record) else { return asked(job, facts) }
+        guard job.request.matchesStoreAs(record) else { return asked(job, facts) }
         if let result = facts.stored.first(where: { isResult($0, of: job.request, at: now) }) {
             return .stored(result.tier)
         }

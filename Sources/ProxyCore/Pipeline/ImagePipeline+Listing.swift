@@ -67,7 +67,7 @@ extension ImagePipeline {
 
     /// The key of a source, in which the rule for its URL has a say.
     package func key(of url: SourceURL) -> CacheKey {
-        // Lost: that a rule refuses it; nothing is stored then.
+        // Ignored: that a rule refuses it; nothing is stored then.
         ImageRequest(source: url, plan: nil, rule: try? configuration.origins.rule(for: url)).sourceKey
     }
 }

@@ -60,7 +60,7 @@ extension ImagePipeline {
     /// Nil where that does not suffice.
     package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
         guard let (key, kind, text) = tiers.place(of: request) else { return nil }
-        // Lost: an error, which the slow path meets again.
+        // Ignored: an error, which the slow path meets again.
         let hit = try? await tiers.disk.findBlocking(key, kind, text, .copied)
         return hit.flatMap { freshAnswer($0, to: request) }
     }
@@ -87,7 +87,7 @@ extension ImagePipeline {
     func serves(
         _ description: EntryDescription, _ record: SourceRecord, _ request: ImageRequest, at now: WallTime
     ) -> Bool {
-        description.isUsable(at: now.seconds) && request.accepts(record)
+        description.isUsable(at: now.seconds) && request.matchesStoreAs(record)
             && (request.plan != nil || request.mayPassThrough && mayPass(record))
     }
 }

@@ -156,7 +156,7 @@ package final class ImagePipeline: Sendable {
             return
         }
         Task {
-            // Lost: how it ended; its subscribers learn that, and what failed is counted where it did.
+            // Ignored: how it ended; its subscribers learn that, and what failed is counted where it did.
             _ = try? await subscription.output()
             background.wrappingSubtract(1, ordering: .relaxed)
         }

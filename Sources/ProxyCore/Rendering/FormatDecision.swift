@@ -63,7 +63,7 @@ struct FormatDecision {
         guard plan.takesCheapest, case .automatic(let accepted) = plan.format else { return usual }
         let work = WorkEstimate(header: header, frames: result.isAnimated ? header.frames : 1, plan: plan)
         var possible = accepted.filter { canHold(result, $0) && isWritable($0) }
-        // Lost: that no format which needs no `Accept` can hold it; the usual one does.
+        // Ignored: that no format which needs no `Accept` can hold it; the usual one does.
         if let other = try? formatWithoutAccept(for: result) { possible.append(other) }
         return possible.min { work.cost(of: $0) < work.cost(of: $1) } ?? usual
     }

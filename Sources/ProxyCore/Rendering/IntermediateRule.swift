@@ -69,9 +69,9 @@ package struct IntermediateRule: Sendable {
             else { return true }
             let result = FormatDecision.Result(
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
-            // Lost: that the format can't hold it; the direct way will report it.
+            // Ignored: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
-            return format.row.concession == .quality
+            return format.row.sizeReduction == .quality
         }
     }
 }

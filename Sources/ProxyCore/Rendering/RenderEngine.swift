@@ -35,8 +35,8 @@ struct RenderEngine {
             }
             guard let plan = plan.shrinking(page) else {
                 // The failure of a page that the plan names says nothing about the others.
-                if let excess = self.plan.excess(of: header) { throw .tooManyPixels(excess) }
-                throw .resultTooLarge(self.plan.excess(of: page) ?? "")
+                if let excess = self.plan.limitViolation(of: header) { throw .tooManyPixels(excess) }
+                throw .resultTooLarge(self.plan.limitViolation(of: page) ?? "")
             }
             return try RenderEngine(plan: plan).renderPage(
                 source, page, watch, into: destination, at: offset, intermediateTarget: nil, admit: admit)
@@ -57,7 +57,9 @@ struct RenderEngine {
         let decision = FormatDecision(plan: plan, header: original)
         let frames = try decision.frames()
         let count = frames.count(of: header.frames)
-        if let excess = plan.excess(ofFirstSizeOf: original, frames: count) { throw .resultTooLarge(excess) }
+        if let excess = plan.limitViolation(ofFirstSizeOf: original, frames: count) {
+            throw .resultTooLarge(excess)
+        }
         let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
         if let limit = plan.workLimit, work > limit { throw .tooMuchWork(work, limit: limit) }
         let memory = MemoryEstimate(
@@ -181,7 +183,7 @@ struct RenderEngine {
         _ intermediate: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
     ) -> Rendition.Intermediate? {
         let settings = Rendition.Intermediate.settings(hasAlpha: intermediate.hasAlpha, quality: quality)
-        // Lost in both: why; without one the next size is made from the original.
+        // Ignored in both: why; without one the next size is made from the original.
         guard let encoded = try? VipsCoder.encode(intermediate, settings) else { return nil }
         let isWritten: Void? = try? unsafe encoded.withBytes { bytes throws(RenderError) in
             try unsafe DescriptorBytes.write(bytes, to: file, at: offset)

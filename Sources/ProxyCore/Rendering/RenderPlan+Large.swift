@@ -6,11 +6,11 @@ import Primitives
 extension RenderPlan {
     /// Whether a source is within the limits.
     func admits(_ header: ImageHeader) -> Bool {
-        excess(of: header) == nil
+        limitViolation(of: header) == nil
     }
 
     /// What of a source is beyond which limit; nil if nothing is.
-    func excess(of header: ImageHeader) -> Explanation? {
+    func limitViolation(of header: ImageHeader) -> Explanation? {
         let size = header.size
         guard size.width <= limits.side, size.height <= limits.side else {
             return "the source is \(size), limits.side is \(limits.side)"
@@ -37,7 +37,7 @@ extension RenderPlan {
 
     /// How the result of the first operation is beyond the limits, nil if it is not: no memory is requested for what is
     /// refused anyway.
-    func excess(ofFirstSizeOf header: ImageHeader, frames: Int) -> Explanation? {
+    func limitViolation(ofFirstSizeOf header: ImageHeader, frames: Int) -> Explanation? {
         guard pipeline.operations.first is Resize, let size = firstSize(of: header) else { return nil }
         let context = TransformContext(maxPixels: limits.outputPixels, maxSide: limits.side, frames: frames)
         do throws(ImagingError) { try context.check(size) } catch {
@@ -68,7 +68,7 @@ extension RenderPlan {
         }
         let target = turn > 4 ? size.transposed : size
         let rest = pipeline.isEmpty ? "" : ",\(pipeline.transformerKey)"
-        // Lost: what is wrong with a canonical text; nothing can be.
+        // Ignored: what is wrong with a canonical text; nothing can be.
         guard
             let shrunk = try? TransformPipeline(
                 parsing: "resize:\(target.width)x\(target.height):fill\(rest)", operationLimit: .max)

@@ -23,7 +23,7 @@ enum WarmUp {
 
     /// Makes Pango and fontconfig look for fonts now, not when files can no longer be opened.
     static func readFonts() {
-        // Lost: why; if no font is installed, pictures without text are rendered all the same.
+        // Ignored: why; if no font is installed, pictures without text are rendered all the same.
         _ = try? VipsImage.text("Ag", font: "sans 12", width: side).size
     }
 

@@ -91,7 +91,7 @@ package struct WorkEstimate {
         let factor =
             [header.hasAlpha, mayHaveAlpha].map { hasAlpha in
                 let result = FormatDecision.Result(size: size, hasAlpha: hasAlpha, isAnimated: frames > 1)
-                // Lost: that the format can't hold it, which is reported when it is made.
+                // Ignored: that the format can't hold it, which is reported when it is made.
                 guard plan.format != .information, let format = try? decision.format(for: result) else {
                     return 0
                 }
@@ -113,7 +113,7 @@ package struct WorkEstimate {
 
     private func tries(of settings: EncodeSettings) -> Double {
         guard plan.maxBytes != nil, !plan.isLossless else { return 1 }
-        switch settings.format.row.concession {
+        switch settings.format.row.sizeReduction {
         // The range of qualities is halved until one is found.
         case .quality: return Double(1 + Int.bitWidth - settings.quality.leadingZeroBitCount)
         case .palette: return Self.palettes

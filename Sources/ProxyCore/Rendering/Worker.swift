@@ -92,7 +92,7 @@ struct Worker {
     /// If the daemon is killed, only this limit stops a picture that loops for ever.
     private func limitHeader(_ job: RenderOrder) {
         alarm(job.alarm)
-        // Lost in these: an errno that only a wrong argument could cause; the daemon's own deadline applies
+        // Ignored in these: an errno that only a wrong argument could cause; the daemon's own deadline applies
         // as well.
         _ = linux_arm_processor_time(job.headerTime)
         if job.headerSpace > 0 { _ = linux_limit_address_space_softly(UInt64(job.headerSpace)) }

@@ -60,7 +60,7 @@ enum WorkerProtocol {
     static func send(
         _ message: some Encodable, with descriptors: [CInt] = [], over socket: CInt
     ) throws(Failure) {
-        // Lost: the encoder's error; only a value with no JSON form could cause it.
+        // Ignored: the encoder's error; only a value with no JSON form could cause it.
         guard let bytes = try? JSONEncoder().encode(message), bytes.count <= messageLimit else {
             throw .malformed
         }
@@ -85,7 +85,7 @@ enum WorkerProtocol {
         }
         let descriptors = numbers.prefix(Int(count)).map { OwnedDescriptor(owning: $0) }
         guard received > 0 else { throw received < 0 && errno == EMSGSIZE ? .malformed : .closed }
-        // Lost: where the JSON is wrong; the sender is the same binary, or compromised.
+        // Ignored: where the JSON is wrong; the sender is the same binary, or compromised.
         guard let message = try? JSONDecoder().decode(type, from: Data(buffer.prefix(received))) else {
             throw .malformed
         }

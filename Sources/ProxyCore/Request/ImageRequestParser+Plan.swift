@@ -66,7 +66,7 @@ extension ImageRequestParser {
                 parameters.isLossless = nil
             }
             // That of another format says nothing of this one.
-            if parameters.quality != nil, format.row.concession != .quality {
+            if parameters.quality != nil, format.row.sizeReduction != .quality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
                 parameters.quality = nil
             }

@@ -54,7 +54,7 @@ package final class ImageRequestParser: Sendable {
 
     /// Whether this target, of our own URLs, may come with a picture, as far as its signature says.
     package func mayUpload(to target: [UInt8]) -> Bool {
-        // Lost: what is wrong with the signature; the request is read again, and refused with that.
+        // Ignored: what is wrong with the signature; the request is read again, and refused with that.
         guard let outcome = try? policy.signatures.check(target) else { return false }
         return outcome.isSigned || policy.allowsUploads
     }
@@ -254,7 +254,7 @@ package final class ImageRequestParser: Sendable {
 
     /// The source of a target that was refused, for the log; nil where it has no valid one.
     package func source(ofRefused target: [UInt8]) -> SourceURL? {
-        // Lost: what is wrong with the path, the query or the URL; the client's answer says it.
+        // Ignored: what is wrong with the path, the query or the URL; the client's answer says it.
         guard let target = try? PathForm.query(of: target),
             let mark = target.firstIndex(of: UInt8(ascii: "?")),
             let items = try? QueryString(
@@ -263,7 +263,7 @@ package final class ImageRequestParser: Sendable {
             .items
         else { return nil }
         let values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
-        // Lost: what is wrong with the URL; as above.
+        // Ignored: what is wrong with the URL; as above.
         return try? Self.source(url: values["url"], url64: values["url64"], buckets: policy.buckets)
     }
 

@@ -121,7 +121,7 @@ package final class ClusterHomes: Sendable {
                     "GET", target, with: home, atMost: maxBytes, within: Self.answerTimeout, by: loader,
                     for: client, budget: budget)
             } until: {
-                // Lost: that the answer has come.
+                // Ignored: that the answer has come.
                 try? await self.peers.timer.sleep(for: Self.pingDelay)
                 guard !Task.isCancelled, await !self.isReachable(home) else { return false }
                 isUnreachable.store(!Task.isCancelled, ordering: .relaxed)
@@ -135,7 +135,7 @@ package final class ClusterHomes: Sendable {
 
     /// Whether a node answers at all.
     private func isReachable(_ peer: ClusterPeer) async -> Bool {
-        // Lost: why it does not answer.
+        // Ignored: why it does not answer.
         let answer = try? await peers.exchange(
             "GET", ClusterPeers.pingPath, with: peer, atMost: 1 << 10, within: Self.pingDelay)
         return answer?.status == 200

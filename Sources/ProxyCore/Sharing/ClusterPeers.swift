@@ -107,7 +107,7 @@ package final class ClusterPeers: Sendable {
         by other: (any ImageLoading)? = nil, for client: ClientID? = nil, budget: ByteBudget? = nil
     ) async throws(ExchangeError) -> ExchangeAnswer {
         let text = peer.url + target
-        // Lost: what is wrong with it; a name that the settings permit may still be none of a host.
+        // Ignored: what is wrong with it; a name that the settings permit may still be none of a host.
         guard let url = try? SourceURL(parsing: text) else { throw .failed("\(text) is no URL") }
         var request = OriginRequest(
             url: url,
@@ -148,7 +148,7 @@ package final class ClusterPeers: Sendable {
                 found.append(peer)
                 continue
             }
-            // Lost: why; the name is reported.
+            // Ignored: why; the name is reported.
             let addresses = try? await lookUps.run { () throws(Unresolved) in try Self.addresses(of: peer) }
             if let addresses { found += addresses } else { unresolved.append(peer.name) }
         }

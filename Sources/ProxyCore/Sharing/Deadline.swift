@@ -9,7 +9,7 @@ enum Deadline {
         _ exchange: @escaping @Sendable () async throws(ExchangeError) -> Value
     ) async throws(ExchangeError) -> Value {
         try await run(exchange) {
-            // Lost: that the exchange has ended first, which the caller checks.
+            // Ignored: that the exchange has ended first, which the caller checks.
             try? await clock.sleep(for: limit)
             return true
         }

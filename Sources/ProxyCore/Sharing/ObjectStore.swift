@@ -134,7 +134,7 @@ package final class ObjectStore: Sendable {
             // The store may answer 200 before it knows, and say in the document that it failed.
             guard ended.status == 200, ended.document.element("Error") == nil else { throw ended.refusal }
         } catch {
-            // Lost: whether the parts are gone; a lifecycle rule removes those of uploads that never end.
+            // Ignored: whether the parts are gone; a lifecycle rule removes those of uploads that never end.
             _ = try? await exchange(.delete, try url(name, "?" + id), .init("DELETE"), [])
             throw error
         }

@@ -139,7 +139,7 @@ package final class PurgeJournal: Sendable {
     /// Loads the purges that the last process could not write; they are written with the first reading. Blocking.
     package func loadUnwritten() {
         guard let unwritten else { return }
-        // Lost: why it can't be read; as a rule there is none.
+        // Ignored: why it can't be read; as a rule there is none.
         let bytes = (try? FileIO.contents(of: unwritten, atMost: Self.maxFileBytes, isRegular: true)) ?? []
         let purges = String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
             SharedPurge(name: String($0))
@@ -276,12 +276,12 @@ package final class PurgeJournal: Sendable {
         let waiting = state.withLock { $0.unwritten }
         guard !waiting.isEmpty else { return }
         for purge in waiting {
-            // With the present time in its name, where others look for it. Lost: why it fails; it goes on to wait, with those
+            // With the present time in its name, where others look for it. Ignored: why it fails; it goes on to wait, with those
             // behind it.
             guard (try? await put(begin(purge.target))) != nil else { break }
             state.withLock { state in state.unwritten.removeAll { $0 == purge } }
         }
-        // Lost: that it could not be saved; then the next start writes some again.
+        // Ignored: that it could not be saved; then the next start writes some again.
         _ = await save()
     }
 

@@ -22,7 +22,7 @@ extension SharedTier {
             await didRead(outcome)
             var pause = configuration.journalInterval.duration
             if case .failure = outcome { pause = min(pause, Self.pauseAfterFailure) }
-            // Lost: that the task was cancelled, which ends the loop.
+            // Ignored: that the task was cancelled, which ends the loop.
             try? await timer.sleep(for: pause)
         }
     }
@@ -36,9 +36,9 @@ extension SharedTier {
         // Nodes that start together do not begin with the same part.
         var part = UInt8.random(in: 0...UInt8.max)
         while !Task.isCancelled {
-            // Lost: that the task was cancelled, which ends the loop.
+            // Ignored: that the task was cancelled, which ends the loop.
             try? await timer.sleep(for: configuration.sweepInterval.duration / 256)
-            // Lost: why it failed; it is counted, and another node, or the next round, sweeps that part.
+            // Ignored: why it failed; it is counted, and another node, or the next round, sweeps that part.
             if journal.isCurrent { _ = try? await sweep(part) }
             part &+= 1
         }

@@ -69,14 +69,14 @@ extension SharedTier {
                 names.append(ObjectName.record(of: upload.subject.source))
             }
         } catch {
-            // Lost where it fails again: this upload, which is counted; a later use offers the picture again.
+            // Ignored where it fails again: this upload, which is counted; a later use offers the picture again.
             await retry(upload, after: error)
             return
         }
         // Purged meanwhile, and maybe after the purge had deleted everything.
         if !upload.token.isValid {
             sentRecords.forget(upload.subject.source)
-            // Lost: a failure to delete; nothing from before the purge is used.
+            // Ignored: a failure to delete; nothing from before the purge is used.
             try? await store.delete(names)
         }
     }
@@ -85,7 +85,7 @@ extension SharedTier {
     private func retry(_ upload: SharedUpload, after error: ExchangeError) async {
         var again = upload
         if error == .breakerOpen {
-            // Lost: that the task was cancelled; then it is tried at once.
+            // Ignored: that the task was cancelled; then it is tried at once.
             try? await timer.sleep(for: StoreBreaker.firstPause)
         } else {
             guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }

@@ -16,7 +16,7 @@ package struct StorePlace: Sendable {
         guard let ruled = configuration.rule, let bucket = configuration.bucket else { return nil }
         let rules = try OriginRules([ruled], secrets: secrets)
         let object = bucket.url + (bucket.url.hasSuffix("/") ? "" : "/") + "x"
-        // Lost: which of the two fails; a bucket of any name has no URL.
+        // Ignored: which of the two fails; a bucket of any name has no URL.
         guard !bucket.url.contains("*"), let url = try? rules.buckets.url(object),
             let rule = try? rules.rule(for: url)
         else {

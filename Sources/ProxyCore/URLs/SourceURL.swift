@@ -92,7 +92,7 @@ extension SourceURL {
         let named = location[..<slashes.lowerBound].dropLast().lowercased()
         let scheme = named.isEmpty ? self.scheme : named
         let isHTTP = SourceURLSyntax.defaultPort(of: scheme) != nil
-        // Lost: what is wrong with its host; the reason for the refusal is another one.
+        // Ignored: what is wrong with its host; the reason for the refusal is another one.
         guard let url = try? SourceURL(parsing: "\(isHTTP ? scheme : "http")://\(host)") else { return nil }
         return Origin(scheme: scheme, host: url.host, port: isHTTP || url.port != 80 ? url.port : 0)
     }

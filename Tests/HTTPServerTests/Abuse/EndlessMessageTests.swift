@@ -199,7 +199,7 @@ struct EndlessMessageTests {
         let clients = try await onThread {
             try (0..<200).map { _ in
                 let client = try server.networkClient()
-                // Lost: a request to a connection that has been refused already.
+                // Ignored: a request to a connection that has been refused already.
                 try? client.send(get("/health"))
                 return client
             }

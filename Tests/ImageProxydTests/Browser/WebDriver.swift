@@ -247,7 +247,7 @@ final class WebDriver: Sendable {
         try await log("performance").compactMap { entry in
             guard let text = entry["message"]?.text else { return nil }
             var parser = JSONParser(Array(text.utf8))
-            // Lost: an event that is no JSON, which would be the driver's fault.
+            // Ignored: an event that is no JSON, which would be the driver's fault.
             guard let message = try? parser.parse()["message"],
                 message["method"]?.text == "Network.requestWillBeSent"
             else { return nil }

@@ -77,7 +77,7 @@ struct TranslateCommandTests {
     @Test(
         "thumbor's URLs are translated without settings, whatever stands in the signature's place",
         arguments: ["unsafe", "NQJ7rF9gdmnQCCQ7PGCGVSZ0Jd4="])
-    func unguarded(signature: String) async throws {
+    func withoutAccessChecks(signature: String) async throws {
         let outcome = try await run("thumbor", "/\(signature)/300x/example.org/cat.jpg")
 
         #expect(

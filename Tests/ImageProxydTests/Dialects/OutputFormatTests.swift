@@ -13,10 +13,10 @@ struct OutputFormatTests {
 
     @Test("What dialects know of formats is what the formats say of themselves")
     func rows() {
-        #expect(OutputFormats.withQuality == Self.names { $0.concession == .quality })
+        #expect(OutputFormats.withQuality == Self.names { $0.sizeReduction == .quality })
         #expect(
             OutputFormats.losslessOnRequest
-                == Self.names { $0.concession == .quality && $0.mayRequestLossless })
+                == Self.names { $0.sizeReduction == .quality && $0.mayRequestLossless })
         #expect(OutputFormats.progressive == Self.names { $0.canBeProgressive })
     }
 }

@@ -16,7 +16,7 @@ struct DiskHealthTests {
         #expect(health.failed(with: .full, at: 11) == nil)
         #expect(health.stored(1, at: 12) == nil)
         #expect(health.failed(with: .full, at: 13) == nil)
-        #expect(health.stored(1, at: 13 + DiskHealth.secondsUntilCalm) == .working)
+        #expect(health.stored(1, at: 13 + DiskHealth.secondsWithoutFailure) == .working)
         #expect(health.stored(1, at: 30) == nil)
         #expect(health.failed(with: .full, at: 31) == .full)
     }

@@ -251,6 +251,22 @@ struct WriteInboxTests {
         #expect(inbox.takeBatch().count == 1)
     }
 
+    @Test("The writer does not sleep if it was woken after it took its jobs")
+    func wokenInBetween() throws {
+        var inbox = WriteInbox(limit: 10, batchSize: 1)
+        _ = try inbox.add(immediate)
+        _ = inbox.takeBatch()
+
+        // A store has failed for want of space, say.
+        let mustWake = inbox.wake()
+        #expect(!mustWake)
+        var mayRest = inbox.sleep()
+        #expect(!mayRest)
+        #expect(inbox.takeBatch().isEmpty)
+        mayRest = inbox.sleep()
+        #expect(mayRest)
+    }
+
     @Test("A timer that fires late finds no job")
     func lateAlarm() throws {
         var inbox = WriteInbox(limit: 10, batchSize: 4)

@@ -31,7 +31,7 @@ struct WorkerTurnTests {
             let finished = Observed(0)
             let jobs = (1...3 as ClosedRange<UInt32>).map { client in
                 Task {
-                    // Lost: that it is cancelled in the end.
+                    // Ignored: that it is cancelled in the end.
                     _ = try? await render(pool, plan, for: client)
                     finished.update { $0 += 1 }
                 }

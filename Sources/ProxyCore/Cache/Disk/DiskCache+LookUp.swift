@@ -243,7 +243,7 @@ extension DiskCache {
     /// more.
     package func isUnaltered(_ checked: DiskHit.CheckedFile) async -> Bool {
         guard VerifiedFiles.Identity(of: checked.file) != checked.identity else { return true }
-        // Lost: that it can't be read any more, which counts as altered.
+        // Ignored: that it can't be read any more, which counts as altered.
         let checksum = try? await onIOThread { () throws(DiskCacheError) in
             try EntryFile(checked.file).checksum(checked.range, fromMemory: false)
         }
@@ -259,7 +259,7 @@ extension DiskCache {
         if let other {
             if identity != nil { storage.counters.withLock { $0.corrupt += 1 } }
             other.entries.remove(id)
-        } else if identity != nil || storage.entries.hasSeen(id) {
+        } else if identity != nil || storage.entries.contains(id) {
             // A missing entry that is not known yet need not be removed.
             discard(id, identity)
         }

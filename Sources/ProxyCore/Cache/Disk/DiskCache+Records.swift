@@ -51,7 +51,7 @@ extension DiskCache {
     ) async -> SourceRecord? {
         guard !readOnlyFolders.isEmpty else { return nil }
         for (key, kind, text) in [(source, EntryKind.original, sourceText), (result, .result, resultText)] {
-            // Lost: why it can't be read; it is counted, and the picture is fetched.
+            // Ignored: why it can't be read; it is counted, and the picture is fetched.
             guard mayContain(key, kind: kind), let hit = try? await lookUp(key, kind: kind, keyText: text),
                 hit.isReadOnly
             else { continue }

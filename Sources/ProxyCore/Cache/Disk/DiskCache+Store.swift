@@ -145,7 +145,7 @@ extension DiskCache {
     /// Waits until everything that was stored so far is in its file, or never will be.
     package func flush() async {
         guard !buffer.isEmpty else { return }
-        // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
+        // Ignored: that the tier is closing, or overloaded; the waiting jobs run all the same.
         _ = try? await writer.perform { _, _ in }
     }
 

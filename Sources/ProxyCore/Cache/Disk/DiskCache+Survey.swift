@@ -58,7 +58,7 @@ extension DiskCache {
     private func verify(_ id: EntryID, _ piece: inout Verification) throws(DiskCacheError) {
         guard let file = try storage.folder.open(id, fromMemory: false) else {
             // It may have been removed since the row was read.
-            if storage.entries.hasSeen(id) {
+            if storage.entries.contains(id) {
                 piece.missing += 1
                 discard(id, nil)
             }

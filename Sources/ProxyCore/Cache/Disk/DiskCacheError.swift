@@ -81,7 +81,7 @@ extension DiskCacheError {
 
     /// Whether only one file or folder may be at fault, and the next one is sound: another user's, immutable,
     /// or on a bad block.
-    var isOfOneFile: Bool {
+    var concernsOneFile: Bool {
         guard case .system(_, let code) = self else { return false }
         return [EACCES, EPERM, EIO, EUCLEAN].contains(code)
     }

@@ -44,7 +44,7 @@ extension DiskFolder {
     // MARK: - The tier's own files
 
     /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.
-    func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
+    func openRegularFile(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         for _ in 0..<2 {
             let descriptor = unsafe linux_openat(root.raw, name, flags, Self.fileMode)

@@ -190,7 +190,7 @@ extension OwnedDescriptor {
     /// Makes this descriptor refer to another open file, atomically; the earlier one is closed.
     ///
     /// Its number stays, so a call that uses it at this moment gets the one file or the other.
-    func become(_ other: OwnedDescriptor) throws(DiskCacheError) {
+    func replace(by other: OwnedDescriptor) throws(DiskCacheError) {
         guard linux_dup3(other.raw, raw, O_CLOEXEC) >= 0 else { throw DiskCacheError("dup3", code: errno) }
     }
 }

@@ -25,7 +25,7 @@ struct DiskHealth: Sendable {
     private var freedBytesLeft: Int64 = 0
 
     /// Seconds without a failure after which a successful store ends the alarm.
-    static let secondsUntilCalm: Int64 = 5
+    static let secondsWithoutFailure: Int64 = 5
     /// Seconds after which entries are removed again although the freed bytes were not used by the tier.
     static let secondsBetweenRemovals: Int64 = 60
 
@@ -49,7 +49,8 @@ struct DiskHealth: Sendable {
     /// Records bytes that were stored; returns an event if the state changes.
     mutating func stored(_ bytes: Int64, at now: Int64) -> DiskEvent? {
         if freedBytesLeft > 0 { freedBytesLeft -= bytes }
-        guard condition != .working, now - lastFailure >= Self.secondsUntilCalm || now < lastFailure else {
+        guard condition != .working, now - lastFailure >= Self.secondsWithoutFailure || now < lastFailure
+        else {
             return nil
         }
         condition = .working

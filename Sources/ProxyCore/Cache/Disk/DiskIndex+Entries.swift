@@ -27,7 +27,7 @@ extension DiskIndex {
         let done = try writer.use { db in
             if durable { try db.execute("PRAGMA synchronous = FULL") }
             defer {
-                // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
+                // Ignored: nothing; the pragma can't fail, and would at worst leave commits slower.
                 if durable { try? db.execute("PRAGMA synchronous = NORMAL") }
             }
             return try db.transaction {

@@ -188,15 +188,15 @@ final class DiskIndex: Sendable {
 
     /// Leaves files without rows to the next start, which scans the folder: a purge meanwhile does not find them, so a
     /// generation begins in which their own records do not count.
-    func abandonFiles() throws(DiskCacheError) {
+    func leaveFilesToNextStart() throws(DiskCacheError) {
         try changeState("knowsAllFiles = 0, generation = generation + 1")
     }
 
     /// Records that no links of tags are lost, as there are no entries.
-    func noteNoLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 0") }
+    func markLinksComplete() throws(DiskCacheError) { try changeState("lacksLinks = 0") }
 
     /// Begins a generation after an end that may have lost commits: every record is stale from now on.
-    func trustNothingEarlier() throws(DiskCacheError) {
+    func beginUntrustedGeneration() throws(DiskCacheError) {
         try changeState("generation = generation + 1, trustedSince = generation + 1, lacksLinks = 1")
     }
 

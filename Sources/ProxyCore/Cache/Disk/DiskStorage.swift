@@ -100,9 +100,9 @@ final class DiskStorage: Sendable {
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
-        if index.state.isNew, !folder.hasEntries { try index.noteNoLostLinks() }
+        if index.state.isNew, !folder.hasEntries { try index.markLinksComplete() }
         // The last commits may not have reached the disk.
-        if lock.wasCutOff { try index.trustNothingEarlier() }
+        if lock.wasCutOff { try index.beginUntrustedGeneration() }
         // A process that ends before it has scanned all leaves the rest to the next start.
         if lock.wasLeft, index.state.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
@@ -155,7 +155,7 @@ final class DiskStorage: Sendable {
 
     /// Measures all that the tier takes in addition to its entries: some thousand fstatat(2).
     func measure() {
-        // Lost: why the folder can't be read; the last measurement counts until it can.
+        // Ignored: why the folder can't be read; the last measurement counts until it can.
         guard let bytes = try? folder.overheadBytes() else { return }
         overhead.store(bytes, ordering: .relaxed)
     }

@@ -115,8 +115,8 @@ extension DiskWriter {
             if case .brokenIndex = error { named = [] }
             for id in named {
                 storage.entries.remove(id)
-                // Lost: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                if (try? storage.folder.unlink(id)) == nil { try? storage.index.abandonFiles() }
+                // Ignored: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
+                if (try? storage.folder.unlink(id)) == nil { try? storage.index.leaveFilesToNextStart() }
             }
             for completion in completions { completion(error) }
         }

@@ -63,8 +63,8 @@ extension DiskWriter {
             let folder = try DiskFolder(path: storage.folder.path)
             let lock = try FolderLock(folder: folder, lockTimeout: .seconds(0))
             try lock.markInUse()
-            try storage.folder.root.become(folder.root)
-            try storage.lock.become(lock)
+            try storage.folder.root.replace(by: folder.root)
+            try storage.lock.replace(by: lock)
             return true
         } catch .locked(let path) where !storage.isOff {
             // The folder is another daemon's: nothing is stored and nothing found from now on.

@@ -56,7 +56,7 @@ extension DiskWriter {
             }
         } catch {
             let isNew = scan.fail(with: error)
-            guard error.isOfOneFile else { throw error }
+            guard error.concernsOneFile else { throw error }
             storage.counters.withLock { $0.readErrors += 1 }
             if isNew { storage.report { $0.failed(with: error, at: $1) } }
         }
@@ -95,7 +95,7 @@ extension DiskWriter {
                 } else {
                     try storage.folder.unlink(id)
                 }
-            } catch  where error.isOfOneFile {
+            } catch  where error.concernsOneFile {
                 failure = error
             }
         }

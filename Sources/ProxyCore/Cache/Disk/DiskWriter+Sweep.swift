@@ -145,7 +145,7 @@ extension DiskWriter {
         for entry in victims {
             do throws(DiskCacheError) {
                 try storage.folder.unlink(entry.id)
-            } catch  where error.isOfOneFile {
+            } catch  where error.concernsOneFile {
                 storage.counters.withLock { $0.writeErrors += 1 }
                 givenUp = error
             }
@@ -156,7 +156,7 @@ extension DiskWriter {
         try apply(victims.map { entry in { try $0.delete(entry.id, row: entry.row) } }, makesSpace: true)
         if let givenUp {
             storage.report { $0.failed(with: givenUp, at: $1) }
-            try storage.index.abandonFiles()
+            try storage.index.leaveFilesToNextStart()
         }
         storage.counters.withLock { $0.evicted(victims.count, because: reason) }
         return !victims.isEmpty

@@ -38,10 +38,10 @@ final class EntrySet: Sendable {
     }
 
     /// Hot path: whether the entry may be on disk; "no" is certain, but for the rare pair.
-    func mayContain(_ id: EntryID) -> Bool { !isComplete || hasSeen(id) }
+    func mayContain(_ id: EntryID) -> Bool { !isComplete || contains(id) }
 
     /// Whether the entry has been added; unlike `mayContain`, independent of whether the set is complete.
-    func hasSeen(_ id: EntryID) -> Bool {
+    func contains(_ id: EntryID) -> Bool {
         part(of: id).set.withLock { $0.contains(Self.fingerprint(id)) }
     }
 

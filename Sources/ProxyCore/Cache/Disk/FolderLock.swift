@@ -38,7 +38,7 @@ final class FolderLock: Sendable {
         pause: (UInt32) -> Void = { usleep($0) }
     ) throws(DiskCacheError) {
         boot = Self.boot(bootPath)
-        file = try folder.openOwn(Self.fileName)
+        file = try folder.openRegularFile(Self.fileName)
         try Self.lock(file, lockTimeout: lockTimeout, pause: pause, path: folder.path)
         let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
         wasLeft = last.contains { $0 != Self.blank }
@@ -63,14 +63,14 @@ final class FolderLock: Sendable {
     }
 
     /// Replaces this lock by another one.
-    func become(_ other: FolderLock) throws(DiskCacheError) { try file.become(other.file) }
+    func replace(by other: FolderLock) throws(DiskCacheError) { try file.replace(by: other.file) }
 
     /// Whether the lock that is held is still the one that another daemon would find.
     func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
 
     /// Declares that the folder is in order, and releases it for another daemon.
     func release() {
-        // Lost: a failure; it leaves the boot's id there, and costs the next start a needless scan of the folder and, after
+        // Ignored: a failure; it leaves the boot's id there, and costs the next start a needless scan of the folder and, after
         // a reboot, a confirmation of each source.
         try? file.write([UInt8](repeating: Self.blank, count: boot.count), at: 0)
         _ = linux_flock(file.raw, LOCK_UN)
@@ -89,7 +89,7 @@ final class FolderLock: Sendable {
     }
 
     private static func boot(_ path: String) -> [UInt8] {
-        // Lost: why its id can't be read.
+        // Ignored: why its id can't be read.
         let id = (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
         return id.isEmpty ? unknownBoot : id
     }

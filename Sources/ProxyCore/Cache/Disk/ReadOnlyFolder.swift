@@ -22,7 +22,7 @@ final class ReadOnlyFolder: Sendable {
 
     private func load() {
         for shard in DiskFolder.Shard.all {
-            // Lost: why a folder can't be read; the set stays incomplete, and each look-up queries the file
+            // Ignored: why a folder can't be read; the set stays incomplete, and each look-up queries the file
             // system.
             guard let names = try? folder.names(in: shard.path) else { return }
             for key in names.compactMap(EntryPath.key(ofName:)) {

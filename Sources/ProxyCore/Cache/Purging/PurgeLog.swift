@@ -24,7 +24,7 @@ package final class PurgeLog: Sendable {
         /// Keys that are being purged, with the number of their purges; bounded by those.
         var underWay: [CacheKey: Int] = [:]
         /// Purges of everything, or of a prefix, that are in progress.
-        var broadPurges = 0
+        var purgesOfAll = 0
 
         /// Work that began before this is void.
         var floor: UInt64 { max(lastOfAll, purges.lastDropped) }
@@ -74,7 +74,7 @@ package final class PurgeLog: Sendable {
     package func beginAll() {
         state.withLock { state in
             Self.voidAll(&state)
-            state.broadPurges += 1
+            state.purgesOfAll += 1
         }
     }
 
@@ -82,12 +82,12 @@ package final class PurgeLog: Sendable {
     package func endAll() {
         state.withLock { state in
             Self.voidAll(&state)
-            state.broadPurges -= 1
+            state.purgesOfAll -= 1
         }
     }
 
     /// Whether everything, or sources by their URLs' beginning, are being purged: nothing may be stored until that ends.
-    package var isPurgingBroadly: Bool { state.withLock { $0.broadPurges > 0 } }
+    package var isPurgingAll: Bool { state.withLock { $0.purgesOfAll > 0 } }
 
     private func void(_ key: CacheKey, _ state: inout State) {
         state.count += 1
@@ -104,7 +104,7 @@ package final class PurgeLog: Sendable {
 
     fileprivate func isValid(_ token: PurgeToken, forBody: Bool = false) -> Bool {
         state.withLock { state in
-            guard state.broadPurges == 0, token.number >= state.floor,
+            guard state.purgesOfAll == 0, token.number >= state.floor,
                 token.keys.allSatisfy({ key in
                     !state.isBeingPurged(key) && state.purges[key].map { $0 <= token.number } ?? true
                 })

@@ -42,7 +42,7 @@ package struct Cloudflare: Dialect {
         hosts = HostList(settings.allowedHosts)
     }
 
-    package func unguarded(at site: String?) -> Cloudflare {
+    package func withoutAccessChecks(at site: String?) -> Cloudflare {
         var dialect = self
         dialect.base = base ?? site.map { SourceBase($0) }
         dialect.hosts = HostList(["*"])

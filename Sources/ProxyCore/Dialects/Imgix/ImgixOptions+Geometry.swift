@@ -42,7 +42,7 @@ extension ImgixOptions {
             let height = numbers[3],
             x >= 0, y >= 0, width > 0, height > 0
         else {
-            try leniency.ignore("rect", "must be x,y,width,height")
+            try leniency.ignoreOrThrow("rect", "must be x,y,width,height")
             return []
         }
         func side(_ number: Double) -> ForeignSide { number <= 1 ? .percent(number * 100) : .pixels(number) }
@@ -135,7 +135,7 @@ extension ImgixOptions {
         guard let text = self["ar"] else { return nil }
         let parts = text.split(separator: ":").map { NumberText.decimal($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1], width > 0, height > 0 else {
-            try leniency.ignore("ar", "must be W:H")
+            try leniency.ignoreOrThrow("ar", "must be W:H")
             return nil
         }
         return (width, height)
@@ -148,7 +148,7 @@ extension ImgixOptions {
             "top", "bottom", "left", "right", "faces", "focalpoint", "edges", "entropy", "center",
         ]
         for word in words where !known.contains(word) {
-            try leniency.ignore("crop", "'\(word)' is none of its words")
+            try leniency.ignoreOrThrow("crop", "'\(word)' is none of its words")
         }
         if words.contains("focalpoint") {
             let x = DecimalText.text(try number("fp-x", in: 0...1) ?? 0.5)

@@ -65,7 +65,7 @@ extension ImgixOptions {
     private mutating func duotone() throws(TranslationError) -> [String] {
         let colors = list("duotone").compactMap { ForeignColor($0, alpha: .first) }
         guard colors.count == 2 else {
-            try leniency.ignore("duotone", "must be two colours")
+            try leniency.ignoreOrThrow("duotone", "must be two colours")
             return []
         }
         guard try number("duotone-alpha", in: 0...100) ?? 100 == 100 else {
@@ -107,7 +107,7 @@ extension ImgixOptions {
         guard parts.count == 2, let width = NumberText.decimal(parts[0]), (0...10_000).contains(width),
             let color = ForeignColor(parts[1], alpha: .first)
         else {
-            try leniency.ignore("border", "must be width,colour")
+            try leniency.ignoreOrThrow("border", "must be width,colour")
             return operations
         }
         let radius = try radius("border-radius") ?? "0"
@@ -122,7 +122,7 @@ extension ImgixOptions {
             throw TranslationError(.unsupported, name, "a radius for each corner; give one for all")
         }
         guard let radius, (0...10_000).contains(radius) else {
-            try leniency.ignore(name, "must be pixels")
+            try leniency.ignoreOrThrow(name, "must be pixels")
             return nil
         }
         return DecimalText.text(radius)
@@ -169,7 +169,7 @@ extension ImgixOptions {
             case "format", "compress", "true": isAutomatic = true
             case "enhance", "redeye":
                 throw TranslationError(.unsupported, "auto", "'\(word)' has no equivalent")
-            default: try leniency.ignore("auto", "must be some of format, compress")
+            default: try leniency.ignoreOrThrow("auto", "must be some of format, compress")
             }
         }
         return isAutomatic

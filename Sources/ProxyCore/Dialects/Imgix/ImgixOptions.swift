@@ -51,11 +51,11 @@ struct ImgixOptions: OptionReading {
             }
             guard !Self.silent.contains(name) else { continue }
             guard Self.names.contains(name) else {
-                try self.leniency.ignore(item.name, "is no parameter")
+                try self.leniency.ignoreOrThrow(item.name, "is no parameter")
                 continue
             }
             guard let text = isEncoded ? Self.decoded(item.value ?? "") : item.value ?? "" else {
-                try self.leniency.ignore(item.name, "must be base64url of UTF-8, without padding")
+                try self.leniency.ignoreOrThrow(item.name, "must be base64url of UTF-8, without padding")
                 continue
             }
             texts[name == "orient" ? "or" : name] = text

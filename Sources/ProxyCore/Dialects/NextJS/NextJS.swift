@@ -87,7 +87,7 @@ package struct NextJS: Dialect {
         return patterns
     }
 
-    package func unguarded(at site: String?) -> NextJS {
+    package func withoutAccessChecks(at site: String?) -> NextJS {
         var dialect = self
         dialect.base = base ?? site.map { SourceBase($0) }
         dialect.takesAnySource = true
@@ -135,7 +135,7 @@ package struct NextJS: Dialect {
         for item in query.items {
             guard Self.names.contains(item.name) else {
                 // `dpl` is the deployment's number.
-                if item.name != "dpl" { try leniency.ignore(item.name, "is no parameter") }
+                if item.name != "dpl" { try leniency.ignoreOrThrow(item.name, "is no parameter") }
                 continue
             }
             let value = item.rawValue.map {

@@ -14,7 +14,7 @@ struct HostList: Sendable, Hashable {
     /// Whether the URL's host is one of them; false for what is no URL, too.
     func allows(_ url: String) -> Bool {
         guard !patterns.contains("*") else { return true }
-        // Lost: what is wrong with the URL. It is refused, and our own parser says so where all are allowed.
+        // Ignored: what is wrong with the URL. It is refused, and our own parser says so where all are allowed.
         guard let host = try? SourceURL(parsing: url).host else { return false }
         return patterns.contains { pattern in
             pattern.hasPrefix("*.") ? host.hasSuffix(pattern.dropFirst()) : host == pattern

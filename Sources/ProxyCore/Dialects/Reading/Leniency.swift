@@ -17,7 +17,7 @@ struct Leniency {
 
     /// Notes an option that the other proxy ignores.
     /// - Throws: the option, unless the dialect is lenient.
-    mutating func ignore(_ option: String, _ reason: String) throws(TranslationError) {
+    mutating func ignoreOrThrow(_ option: String, _ reason: String) throws(TranslationError) {
         guard isLenient else { throw TranslationError(.invalid, option.excerpt, reason) }
         note(option, reason)
     }

@@ -18,7 +18,7 @@ extension OptionReading {
     ) throws(TranslationError) -> Value? {
         guard let text = self[name] else { return nil }
         guard let value = read(text) else {
-            try leniency.ignore(name, expectation())
+            try leniency.ignoreOrThrow(name, expectation())
             return nil
         }
         return value

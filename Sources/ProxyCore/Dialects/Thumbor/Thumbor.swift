@@ -108,7 +108,7 @@ package struct Thumbor: Dialect {
         macs = keys.map { Self.mac(by: settings.digest, with: $0) }
     }
 
-    package func unguarded(at site: String?) -> Thumbor {
+    package func withoutAccessChecks(at site: String?) -> Thumbor {
         var dialect = self
         dialect.takesAnySignature = true
         return dialect

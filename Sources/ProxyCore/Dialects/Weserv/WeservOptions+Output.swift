@@ -60,7 +60,7 @@ extension WeservOptions {
     mutating func frameCount() throws(TranslationError) -> Int {
         guard let text = self["n"] else { return 1 }
         guard let count = NumberText.leadingInteger(text) else {
-            try leniency.ignore("n", "must be a number")
+            try leniency.ignoreOrThrow("n", "must be a number")
             return -1
         }
         return count == -1 || (1...99_999).contains(count) ? count : 1
@@ -114,7 +114,7 @@ extension WeservOptions {
             if (1...78).contains(name.utf8.count), name.utf8.allSatisfy(\.isASCIIAlphanumeric) {
                 translation["filename"] = name + ".*"
             } else {
-                try leniency.ignore("filename", "must be 1 to 78 letters and digits")
+                try leniency.ignoreOrThrow("filename", "must be 1 to 78 letters and digits")
             }
         }
         if let text = self["default"] {
@@ -122,13 +122,13 @@ extension WeservOptions {
             translation.redirect = (text == "1" ? translation["url"] : Weserv.url(text)).map {
                 Translation.Parameter(name: "default", value: $0)
             }
-            if translation.redirect == nil { try leniency.ignore("default", "must be 1 or a URL") }
+            if translation.redirect == nil { try leniency.ignoreOrThrow("default", "must be 1 or a URL") }
         }
         if self["maxage"] != nil {
             leniency.note("maxage", "the source's fields and the configuration decide on lifetimes")
         }
         for name in ["fpx", "fpy"] where self[name] != nil && !(self["a"] ?? "").hasPrefix("focal") {
-            try leniency.ignore(name, "only with a=focal")
+            try leniency.ignoreOrThrow(name, "only with a=focal")
         }
     }
 }

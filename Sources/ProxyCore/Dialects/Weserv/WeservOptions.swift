@@ -27,11 +27,11 @@ struct WeservOptions: OptionReading {
             guard Self.names.contains(name) else {
                 let hint =
                     name.hasPrefix("amp;") ? "'&' in a URL is not written as '&amp;'" : "is no parameter"
-                try self.leniency.ignore(item.name, hint)
+                try self.leniency.ignoreOrThrow(item.name, hint)
                 continue
             }
             guard texts[name] == nil else {
-                try self.leniency.ignore(item.name, "is given more than once")
+                try self.leniency.ignoreOrThrow(item.name, "is given more than once")
                 continue
             }
             if name == "url" || name == "default" {
@@ -56,7 +56,7 @@ struct WeservOptions: OptionReading {
     ) throws(TranslationError) {
         let members = value.split(separator: ",").prefix(names.count).map(String.init)
         if list == "crop", members.count < names.count {
-            return try leniency.ignore(list, "must be w,h,x,y")
+            return try leniency.ignoreOrThrow(list, "must be w,h,x,y")
         }
         // A single one is the sigma.
         guard list != "sharp" || members.count > 1 else { return texts[list] = .some(value) }
@@ -94,17 +94,17 @@ struct WeservOptions: OptionReading {
             ? text.dropLast() : text.hasSuffix("%25") ? text.dropLast(3) : nil
         {
             guard let number = NumberText.leadingDecimal(percent), (0...100).contains(number) else {
-                try leniency.ignore(name, "must be from 0% to 100%")
+                try leniency.ignoreOrThrow(name, "must be from 0% to 100%")
                 return nil
             }
             return number > 0 ? .percent(number) : nil
         }
         guard let number = NumberText.leadingInteger(text), number >= 0 else {
-            try leniency.ignore(name, "must be pixels, or a percentage")
+            try leniency.ignoreOrThrow(name, "must be pixels, or a percentage")
             return nil
         }
         guard number <= Self.mostPixels else {
-            try leniency.ignore(name, "must be pixels, or a percentage")
+            try leniency.ignoreOrThrow(name, "must be pixels, or a percentage")
             return nil
         }
         guard Double(number) <= ForeignSide.maxPixels else {

@@ -47,7 +47,7 @@ package protocol FormatRow {
     /// The quality, 1–100, without one in the request or in the settings; nil for a format that has no quality.
     static var defaultQuality: Int? { get }
     /// How its encoder gives up detail for fewer bytes; also whether a request's `quality` is accepted.
-    static var concession: Concession { get }
+    static var sizeReduction: SizeReduction { get }
     /// The number of pixels from which on the automatic choice does not take it.
     static func automaticPixels(in plan: RenderPlan) -> Int
 
@@ -86,7 +86,7 @@ extension FormatRow {
     package static var canBeProgressive: Bool { false }
     package static var hasFastEffort: Bool { false }
     package static var defaultQuality: Int? { nil }
-    package static var concession: Concession { defaultQuality == nil ? .none : .quality }
+    package static var sizeReduction: SizeReduction { defaultQuality == nil ? .none : .quality }
     package static func automaticPixels(in plan: RenderPlan) -> Int { .max }
     package static var leavesMemoryUnwritten: Bool { false }
     package static func isStreamed(_ header: ImageHeader) -> Bool { false }
@@ -94,7 +94,7 @@ extension FormatRow {
 }
 
 /// How an encoder gives up detail for fewer bytes.
-package enum Concession: Equatable {
+package enum SizeReduction: Equatable {
     /// By a quality of 1–100.
     case quality
     /// By palettes of fewer and fewer bits.

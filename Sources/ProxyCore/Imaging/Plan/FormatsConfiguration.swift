@@ -63,7 +63,7 @@ package struct WritableFormat: SettingValue {
     fileprivate init(_ format: ImageFormat) { self.format = format }
 
     package init(json: JSONValue) throws(SettingMismatch) {
-        // Lost: which formats there are to read.
+        // Ignored: which formats there are to read.
         guard let format = try? ImageFormat(json: json), format.row.isWritable else {
             throw SettingMismatch("expected one of " + Self.choices.joined(separator: ", "))
         }

@@ -5,7 +5,8 @@ package struct Extend: ImageTransforming {
     package static let name = "extend"
     package static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
     package static let parameters = [
-        size, gravity, color, fill, Gravity.focalX, Gravity.focalY, Stamp.x, Stamp.y, grow, ratio, enlarge,
+        size, gravity, color, fill, Gravity.focalX, Gravity.focalY, OverlayPlacement.x, OverlayPlacement.y,
+        grow, ratio, enlarge,
         swap, bound,
     ]
 
@@ -59,7 +60,7 @@ package struct Extend: ImageTransforming {
 
     package let arguments: TransformArguments
     private let wanted: SizeRequest?
-    private let stamp: Stamp
+    private let stamp: OverlayPlacement
     private let share: (x: Double, y: Double)?
     private let background: PixelColor?
     private let filling: Fill
@@ -67,7 +68,7 @@ package struct Extend: ImageTransforming {
     package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
-        stamp = Stamp(arguments)
+        stamp = OverlayPlacement(arguments)
         share = try Self.share(of: arguments)
         background = arguments.color(Self.color)
         filling = arguments.choice(Self.fill) ?? .color

@@ -7,7 +7,7 @@ package struct Text: ImageTransforming {
     package static let name = "text"
     package static let summary = "Draws text with Pango, broken into lines at the picture's width."
     package static let parameters = [
-        text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText, tile,
+        text, size, font, color, Gravity.placement, OverlayPlacement.x, OverlayPlacement.y, encodedText, tile,
     ]
 
     /// The maximum number of bytes of a text.
@@ -36,7 +36,7 @@ package struct Text: ImageTransforming {
     private let size: Length?
     private let family: String
     private let color: PixelColor
-    private let stamp: Stamp
+    private let stamp: OverlayPlacement
 
     package init(arguments: TransformArguments) throws(TransformError) {
         content = try Self.content(of: arguments)
@@ -44,7 +44,7 @@ package struct Text: ImageTransforming {
         size = arguments.length(Self.size)
         family = Self.spaced(arguments.text(Self.font) ?? "")
         color = arguments.color(Self.color) ?? .black
-        stamp = Stamp(arguments)
+        stamp = OverlayPlacement(arguments)
     }
 
     // MARK: - Content

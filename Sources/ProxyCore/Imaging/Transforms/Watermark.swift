@@ -5,7 +5,8 @@ package struct Watermark: ImageTransforming {
     package static let name = "watermark"
     package static let summary = "Lays a configured image over the picture."
     package static let parameters = [
-        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile, gapX, gapY,
+        image, Gravity.placement(otherwise: "southeast"), OverlayPlacement.x, OverlayPlacement.y, scale,
+        opacity, tile, gapX, gapY,
         width, height,
     ]
 
@@ -47,14 +48,14 @@ package struct Watermark: ImageTransforming {
     let imageName: String
     private let share: Double?
     private let strength: Double
-    private let stamp: Stamp
+    private let stamp: OverlayPlacement
 
     package init(arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         imageName = arguments.text(Self.image) ?? ""
         share = arguments.number(Self.scale)
         strength = arguments.number(Self.opacity) ?? 1
-        stamp = Stamp(arguments)
+        stamp = OverlayPlacement(arguments)
         let shares = [Self.width, Self.height].filter { arguments.given[$0.name] != nil }
         if share != nil, let other = shares.first { throw arguments.error(.conflict(with: "scale"), other) }
     }

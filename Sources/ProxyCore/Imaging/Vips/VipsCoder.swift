@@ -72,21 +72,21 @@ package enum VipsCoder {
         return settings.format.coder.addition(to: image, ownership, keepsAll: settings.metadata == .keep)
     }
 
-    /// Encodes `image` the best way that takes at most `limit` bytes; a step of the ladder is tried at most eight times.
+    /// Encodes `image` the best way that takes at most `limit` bytes; at most eight times for each change that makes it smaller.
     package static func encode(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, within limit: Int
     ) throws(ImagingError) -> EncodedImage {
         // Every try reads all pixels.
         let ready = try image.computed()
-        let ladder = settings.ladder
-        var best = try encode(ready, ladder[0])
+        let attempts = settings.attempts
+        var best = try encode(ready, attempts[0])
         if best.count <= limit { return best }
         var smallest = best.count
         var found = false
-        var steps = 1..<ladder.count
+        var steps = 1..<attempts.count
         while !steps.isEmpty {
             let middle = steps.lowerBound + steps.count / 2
-            let attempt = try encode(ready, ladder[middle])
+            let attempt = try encode(ready, attempts[middle])
             smallest = min(smallest, attempt.count)
             if attempt.count <= limit {
                 found = true

@@ -30,7 +30,7 @@ extension AWSKeys {
     /// The keys in the JSON object of a metadata service.
     init(json bytes: [UInt8]) throws(AWSKeyFailure) {
         var parser = JSONParser(bytes)
-        // Lost: where it is no JSON; the text may hold secrets.
+        // Ignored: where it is no JSON; the text may hold secrets.
         guard let object = try? parser.parse() else { throw AWSKeyFailure("its answer is no JSON") }
         func text(_ name: String) -> String? {
             if case .string(let text) = object[name] { text } else { nil }

@@ -79,7 +79,7 @@ extension ImagePipeline {
         request.delivery.priority = .low
         var job = ImageJob(self, request, context: context)
         do throws(PipelineError) {
-            let isUsable = request.accepts(record) && job.mayConfirm(record)
+            let isUsable = request.matchesStoreAs(record) && job.mayConfirm(record)
             let source = try await job.fetch(validating: isUsable ? record : nil)
             // A result that no tier may store is made when a client requests it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {

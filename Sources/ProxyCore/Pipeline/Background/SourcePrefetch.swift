@@ -52,8 +52,8 @@ package struct SourcePrefetch: Sendable {
         guard case .unstorable = outcome, let known, !known.token.isValid else { return outcome }
         // What was fetched before a purge may not be stored, whatever was purged: it is fetched once more.
         self.known = nil
-        for _ in 0..<Self.maxWaits where pipeline.tiers.purgeLog.isPurgingBroadly {
-            // Lost: that the order was cancelled; its next image is not begun.
+        for _ in 0..<Self.maxWaits where pipeline.tiers.purgeLog.isPurgingAll {
+            // Ignored: that the order was cancelled; its next image is not begun.
             try? await timer.sleep(for: Self.wait)
         }
         return await made(request)

@@ -14,7 +14,7 @@ extension ImageJob {
     func improve() async -> Metric.Improvement {
         guard let wanted = request.plan, let record = await tiers.record(for: request),
             record.isFresh(at: now),
-            request.accepts(record), !record.directives.forbidStoring,
+            request.matchesStoreAs(record), !record.directives.forbidStoring,
             let first = await fastResult(of: record)
         else { return .outdated }
         let material: (RenderPlan, Source)?
@@ -27,7 +27,7 @@ extension ImageJob {
         plan.effort = .full
         if first.description.stage == .fast { plan.format = .explicit(first.description.format) }
         plan.workLimit = min(request.workLimit ?? .max, ImagePipeline.mostImprovementWork)
-        // Lost: why there is no place for it; the tiers have counted that.
+        // Ignored: why there is no place for it; the tiers have counted that.
         guard
             var target = try? tiers.newResult(
                 first.description.kind, for: request, of: record, scope: scope(of: first)),
@@ -50,7 +50,7 @@ extension ImageJob {
         guard first.description.stage == .cheapest || rendition.byteCount < first.body.count else {
             return await keep(first, of: latest) ? .kept : .outdated
         }
-        // Lost: why it can't be read back; the first one stays.
+        // Ignored: why it can't be read back; the first one stays.
         let better = try? await store(
             rendition, first.description.kind, by: plan, from: target, of: source, scope: scope(of: first))
         tiers.openFiles.remove(request.resultKey)
@@ -59,7 +59,7 @@ extension ImageJob {
 
     /// The result that is stored, if it was made fast from the source's present content.
     private func fastResult(of record: SourceRecord) async -> ImageTiers.Found? {
-        // Lost: that it can't be read now; it is tried again when it is requested again.
+        // Ignored: that it can't be read now; it is tried again when it is requested again.
         guard let found = try? await tiers.result(for: request, hash: record.contentHash),
             found.description.stage.isImprovable
         else { return nil }

@@ -35,7 +35,7 @@ extension ImageJob {
                 remember(failure.of(source.record.contentHash))
                 throw failure
             }
-            // Lost: a failure to delete; it is tried again with the next use.
+            // Ignored: a failure to delete; it is tried again with the next use.
             _ = try? await tiers.disk.remove(found.description.key, kind: .intermediate)
             return nil
         }
@@ -52,7 +52,7 @@ extension ImageJob {
         let rule = pipeline.configuration.intermediates
         guard rule.admits(plan) else { return nil }
         let key = intermediateKey(source.record)
-        // Lost: that it can't be opened now; the original may be in memory.
+        // Ignored: that it can't be opened now; the original may be in memory.
         guard let found = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
         let original = found.description.original(of: source.record)
         return rule.serves(plan, of: original) ? (found, original) : nil
@@ -68,7 +68,7 @@ extension ImageJob {
     func explainedIntermediate(of record: SourceRecord) async -> DiskHit? {
         guard let plan = request.plan, mayHoldIntermediate(of: record) else { return nil }
         let key = intermediateKey(record)
-        // Lost: why it can't be read; the request would use the original.
+        // Ignored: why it can't be read; the request would use the original.
         guard let hit = try? await tiers.disk.findBlocking(key.key, .intermediate, key.text, .inAnyFile)
         else {
             return nil
@@ -111,7 +111,7 @@ extension ImageJob {
         }
         guard let staged = target?.staged, let written = rendition.intermediate else { return }
         let size = rendition.source.upright
-        // Lost: why; the tier has counted it, and the next size is made from the original.
+        // Ignored: why; the tier has counted it, and the next size is made from the original.
         try? await tiers.disk.commit(
             staged,
             EntryDescription(

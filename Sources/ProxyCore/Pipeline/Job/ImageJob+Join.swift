@@ -73,7 +73,7 @@ extension ImageJob {
         guard response.entry == nil, response.body.isInMemory, count > Self.leastLease else { return }
         response.lease = tiers.memory.lease(count)
         guard response.lease == nil else { return }
-        // Lost: why there is no file; the disk tier has counted it.
+        // Ignored: why there is no file; the disk tier has counted it.
         guard let bytes = await tiers.bytes(of: response.body),
             let staged = try? tiers.disk.stage(kind: .result, keyText: request.resultKeyText)
         else { throw .queueFull }

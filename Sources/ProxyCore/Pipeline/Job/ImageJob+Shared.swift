@@ -27,7 +27,7 @@ extension ImageJob {
         guard let answers, !directives.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
         if known?.directives.contains(.mustConfirm) == true { return nil }
-        if let known, request.accepts(known),
+        if let known, request.matchesStoreAs(known),
             freshness.reuse(of: known, at: now, for: directives) != .forbidden
         {
             return nil
@@ -40,7 +40,7 @@ extension ImageJob {
             await shared.lookUp(subject, withResult: asksForResult)
         }
         if let result { answers.keep(result, as: subject.result) }
-        guard let record = found, request.accepts(record),
+        guard let record = found, request.matchesStoreAs(record),
             // Whole seconds, as the store's ages are.
             known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
         else { return nil }
@@ -65,7 +65,7 @@ extension ImageJob {
 
     /// The source with the picture or the original, as its home has it.
     private func homeSource(of subject: SharedSubject, _ answers: SharedAnswers) async -> Source? {
-        guard let answer = await homeAnswer(subject, answers), request.accepts(answer.record) else {
+        guard let answer = await homeAnswer(subject, answers), request.matchesStoreAs(answer.record) else {
             return nil
         }
         await tiers.saveIfLatest(answer.record, receivedAt: .now, scope: scope, token: token)

@@ -62,7 +62,7 @@ extension ImageRequest {
     /// Whether a stored original is what the request's rule has originals be.
     ///
     /// One that was stored before the rule was made is not: it counts as if there were none.
-    func accepts(_ record: SourceRecord) -> Bool {
+    func matchesStoreAs(_ record: SourceRecord) -> Bool {
         rule?.storeAs.map { $0 == record.format } ?? true
     }
 }

@@ -35,7 +35,7 @@ extension ImageJob {
     }
 
     private func verdict(on body: StoredBody, _ content: ContentHash) async -> FailedURLs.Verdict {
-        // Lost in both: why; nothing is then known of the source, and the next failure asks again.
+        // Ignored in both: why; nothing is then known of the source, and the next failure asks again.
         guard let target = try? tiers.memoryTarget(),
             let plan = try? pipeline.configuration.rasterPlan.cheapest()
         else {

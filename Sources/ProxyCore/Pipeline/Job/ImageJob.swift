@@ -188,7 +188,7 @@ struct ImageJob: Sendable {
         let shared = await sharedSource(insteadOf: known)
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
         let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
-        guard let record = shared?.record ?? stored, request.accepts(record) else {
+        guard let record = shared?.record ?? stored, request.matchesStoreAs(record) else {
             guard !directives.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
@@ -263,14 +263,14 @@ struct ImageJob: Sendable {
 
     /// Puts a response's bytes into memory, where they may be: what is prefetched takes no place there if the disk has it.
     func promote(_ response: inout ImageResponse) async {
-        guard isPromoted else { return }
+        guard mayPromote else { return }
         let body = response.body
         await tiers.promote(&response, token: token)
         if response.entry == nil { response.body = body }
     }
 
     /// Whether memory may get what is made.
-    var isPromoted: Bool { !(context.isPrefetch && tiers.results.usesDisk) }
+    var mayPromote: Bool { !(context.isPrefetch && tiers.results.usesDisk) }
 
     // MARK: - Original
 

@@ -186,7 +186,7 @@ final class OriginalFetch: OriginReceiving {
     /// Whether there is a place for a body of any length; for a declared length it was secured before.
     private var hasPlace: Bool {
         guard received.head?.contentLength == nil else { return true }
-        // Lost: why there is none; a caller that waits for the whole body learns of it if the body then needs one.
+        // Ignored: why there is none; a caller that waits for the whole body learns of it if the body then needs one.
         return (try? body.secureSpill()) != nil
     }
 

@@ -31,7 +31,7 @@ package final class Upload: Sendable {
     package func finish() -> SourceURL? {
         body.finish()
         guard let content = body.content, content.body.count > 0 else { return nil }
-        // Lost: nothing, since the URL is valid whatever the hash.
+        // Ignored: nothing, since the URL is valid whatever the hash.
         return try? .upload(content.hash.bytes)
     }
 

@@ -70,7 +70,7 @@ package final class Promise<Value: Sendable>: Sendable {
     package func wait(atMost time: Duration, by clock: some Clock<Duration> = ContinuousClock()) async {
         await withTaskGroup { group in
             group.addTask { _ = await self.wait() }
-            // Lost: that the sleep was cut short.
+            // Ignored: that the sleep was cut short.
             group.addTask { try? await clock.sleep(for: time) }
             _ = await group.next()
             group.cancelAll()

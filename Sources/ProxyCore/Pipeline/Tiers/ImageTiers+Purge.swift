@@ -48,7 +48,7 @@ extension ImageTiers {
 
     /// The same for a source that is gone, or must not be stored any more.
     func removeAll(ofSource source: CacheKey) async {
-        // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
+        // Ignored: a failure to delete; the source's record is gone or stale, so nothing of it is served.
         _ = try? await purge(source: source, in: .all)
     }
 

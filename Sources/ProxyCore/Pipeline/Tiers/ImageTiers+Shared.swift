@@ -18,20 +18,20 @@ extension ImageTiers {
         guard policy.usesDisk, scope.usesDisk, !record.directives.forbidStoring,
             !token.knowsNewerContent(than: entry.description)
         else { return }
-        // Lost: why; the tier has counted it.
+        // Ignored: why; the tier has counted it.
         guard entry.body.count > Self.maxAtOnce else {
             return _ = try? await disk.store(
                 entry.description, body: entry.body, checksum: entry.checksum, record: record, token: token)
         }
         guard
-            // Lost: why; the tier has counted it, but for a body that can't be written.
+            // Ignored: why; the tier has counted it, but for a body that can't be written.
             let staged = try? disk.stage(
                 kind: entry.description.kind, keyText: entry.description.keyText),
             (try? await reading.run({ () throws(BodyError) in
                 try staged.file.writeAll(entry.body, at: staged.bodyOffset)
             })) != nil
         else { return }
-        // Lost: why; the tier has counted it.
+        // Ignored: why; the tier has counted it.
         _ = try? await disk.commit(
             staged, entry.description, byteCount: entry.body.count, bodyChecksum: entry.checksum,
             record: record, token: token)
@@ -56,7 +56,7 @@ extension ImageTiers {
             return await content(description, entry.body, entry.record)
         }
         for kind in kinds {
-            // Lost: why it can't be read; it is then not uploaded.
+            // Ignored: why it can't be read; it is then not uploaded.
             guard let hit = try? await disk.findBlocking(key, kind, text, .inAnyFile), !hit.isReadOnly,
                 let record = await disk.sourceRecord(for: subject.source),
                 record.contentHash == hit.description.sourceHash

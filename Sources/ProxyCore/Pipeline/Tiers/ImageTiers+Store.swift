@@ -71,7 +71,7 @@ extension ImageTiers {
     }
 
     private func stagedTarget(_ kind: EntryKind, _ keyText: String) -> OutputTarget? {
-        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
+        // Ignored: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
         guard let staged = try? disk.stage(kind: kind, keyText: keyText) else { return nil }
         return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
@@ -183,7 +183,7 @@ extension ImageTiers {
     private func save(_ record: SourceRecord, scope: StorageScope, token: PurgeToken) async {
         update(record, token: token)
         guard scope.usesDisk else { return await removeOutdated(record, token: token) }
-        // Lost: a failure to write; the source is then requested again.
+        // Ignored: a failure to write; the source is then requested again.
         try? await disk.save(record, token: token)
         // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
         openFiles.update(record, token: token)
@@ -194,7 +194,7 @@ extension ImageTiers {
         guard token.isValid, let stored = await disk.sourceRecord(for: record.key),
             stored.contentHash != record.contentHash
         else { return }
-        // Lost: a failure to delete; the entries then serve for as long as they are fresh.
+        // Ignored: a failure to delete; the entries then serve for as long as they are fresh.
         _ = try? await disk.removeAll(ofSource: record.key)
     }
 
@@ -210,18 +210,18 @@ extension ImageTiers {
     }
 
     /// Stores a rendition where policy, size and the source's directives allow it.
-    /// - Parameter isPromoted: whether memory may get it.
+    /// - Parameter mayPromote: whether memory may get it.
     func store(
-        _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, isPromoted: Bool,
+        _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, mayPromote: Bool,
         token: PurgeToken
     ) async {
         guard !response.record.directives.forbidStoring, scope != .nothing,
             !token.knowsNewerContent(than: response.description)
         else { return }
         let byteCount = response.body.count
-        if isPromoted { await promote(&response, token: token) }
+        if mayPromote { await promote(&response, token: token) }
         if let staged = target.staged {
-            // Lost: why; the tier has counted it, and the result is made again when it is needed.
+            // Ignored: why; the tier has counted it, and the result is made again when it is needed.
             let isCommitted: Void? = try? await disk.commit(
                 staged, response.description, byteCount: byteCount, bodyChecksum: nil,
                 record: response.record,
@@ -243,7 +243,7 @@ extension ImageTiers {
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
         await promote(&response, token: token)
         guard results.usesDisk, scope.usesDisk else { return response.entry != nil }
-        // Lost: why; the tier has counted it, and the result is looked at again when it is requested.
+        // Ignored: why; the tier has counted it, and the result is looked at again when it is requested.
         let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         openFiles.remove(description.key)
         return isStored != nil
@@ -284,7 +284,7 @@ extension ImageTiers {
             (isOriginal ? originals : results).usesDisk, !token.knowsNewerContent(than: description)
         else { return }
         if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
-        // Lost: why the disk can't answer; the tier has counted it, and to store is to try once more.
+        // Ignored: why the disk can't answer; the tier has counted it, and to store is to try once more.
         if (try? await disk.makeDurable(description)) == true { return markDurable(&response) }
         guard let bytes = await bytes(of: response.body) else { return }
         // The index knows more of a source than a file does.

@@ -270,7 +270,7 @@ package final class ImageTiers: Sendable {
         switch body {
         case .bytes(let bytes): return bytes
         case .file(let file, let offset, let length):
-            // Lost: why; the bytes are then sent from the file itself.
+            // Ignored: why; the bytes are then sent from the file itself.
             return try? await reading.run { () throws(BodyError) in
                 try file.readAll(from: offset, count: Int(length))
             }

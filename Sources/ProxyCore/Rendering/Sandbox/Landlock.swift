@@ -56,7 +56,7 @@ enum Landlock {
 
     /// Whether system calls of this process are filtered (proc(5), `Seccomp`); false where that can't be read.
     private static var isFiltered: Bool {
-        // Lost: why the file can't be read; the reason is then given without this.
+        // Ignored: why the file can't be read; the reason is then given without this.
         let text = (try? FileIO.contents(of: "/proc/self/status", atMost: .kibibytes(64))) ?? []
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         return lines.contains { $0.hasPrefix("Seccomp:") && $0.hasSuffix("2") }

@@ -145,7 +145,7 @@ import Synchronization
             try execute("COMMIT")
             return value
         } catch {
-            // Lost: that there is nothing to undo, since SQLite has done so itself.
+            // Ignored: that there is nothing to undo, since SQLite has done so itself.
             if unsafe sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
         }

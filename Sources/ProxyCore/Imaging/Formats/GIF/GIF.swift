@@ -19,7 +19,7 @@ enum GIF: FormatCoder {
     static let writesAnimations = true
     static let isShownByBrowsers = true
     static let maxSide = 65_535
-    static let concession = Concession.palette([7, 6, 5, 4, 3, 2, 1])
+    static let sizeReduction = SizeReduction.palette([7, 6, 5, 4, 3, 2, 1])
 
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         try unsafe GIFAnimation.check(file)

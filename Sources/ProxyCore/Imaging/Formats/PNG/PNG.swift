@@ -20,7 +20,7 @@ enum PNG: FormatCoder {
     static let canBeLossless = true
     static let canBeProgressive = true
     /// PNG 1.2 §4.1.1 knows no other depths.
-    static let concession = Concession.palette([8, 4, 2, 1])
+    static let sizeReduction = SizeReduction.palette([8, 4, 2, 1])
 
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         try unsafe PNGChunks.checkWeight(of: file)
@@ -73,7 +73,7 @@ enum PNG: FormatCoder {
     }
 
     static func embeddedPixels(of file: UnsafeRawBufferPointer) -> Int? {
-        // Lost: why it is refused, such as which of its texts is too long.
+        // Ignored: why it is refused, such as which of its texts is too long.
         guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
         var chunks = unsafe PNGChunks(file)
         guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else { return nil }

@@ -96,7 +96,7 @@ struct DrawingWeight {
             rest = rest[min(value.endIndex + 1, rest.endIndex)...]
             if attribute.suffix(4).elementsEqual("href".utf8) {
                 note(reference: value, in: &element)
-            } else if Self.isVeiled(value) {
+            } else if Self.hasEncodedReference(value) {
                 isOpaque = true
             } else if value.count <= Self.valueLimit {
                 note(attribute, value, in: &element)
@@ -141,7 +141,7 @@ struct DrawingWeight {
     }
 
     /// Whether a value contains a reference written with character references.
-    private static func isVeiled(_ value: ArraySlice<UInt8>) -> Bool {
+    private static func hasEncodedReference(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.contains(UInt8(ascii: "&")), value.contains(UInt8(ascii: "(")) else { return false }
         let text = String(decoding: value, as: UTF8.self)
         return text.contains("&#") && text.contains("url")

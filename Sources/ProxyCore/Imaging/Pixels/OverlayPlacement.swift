@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The position of an overlay on a picture: by gravity, then moved away from the edge that gravity names.
-struct Stamp {
+struct OverlayPlacement {
     private let gravity: Gravity
     private let horizontal: Length?
     private let vertical: Length?
