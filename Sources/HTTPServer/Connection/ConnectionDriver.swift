@@ -24,7 +24,7 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
 
     // MARK: The loop
 
-    /// The present time in nanoseconds; that of the turn stands still.
+    /// The time now in nanoseconds; the times that are passed to the machine are those at which its turns began.
     var time: UInt64 { get }
     /// Resumes the connection after the others have had their turn.
     func postpone()

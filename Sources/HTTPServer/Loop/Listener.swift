@@ -65,7 +65,7 @@ final class Listener: Sendable {
             // Does not drop the backlog, unlike with TCP.
             shutdown(socket, CInt(SHUT_RD))
         case .tcp:
-            // Ignored, if the kernel has no such filter: connections between the last accept(2) and close(2).
+            // Lost, if the kernel has no such filter: connections between the last accept(2) and close(2).
             _ = linux_ignore_new_connections(socket)
         }
     }
@@ -109,7 +109,7 @@ final class Listener: Sendable {
         let refusal = Array(
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 .utf8)
-        // Ignored: the answer, if the socket's empty buffer does not take 90 bytes; the client sees a closed
+        // Lost: the answer, if the socket's empty buffer does not take 90 bytes; the client sees a closed
         // connection.
         _ = unsafe send(socket, refusal, refusal.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
         close(socket)

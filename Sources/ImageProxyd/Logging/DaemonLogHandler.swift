@@ -46,7 +46,7 @@ struct DaemonLogHandler: LogHandler {
         let entry = LogEntry(
             milliseconds: SystemTime.nanoseconds(of: CLOCK_REALTIME) / 1_000_000,
             level: LogConfiguration.Level(event.level), message: "\(event.message)", fields: fields)
-        // Ignored when standard error or the journal is closed: there is nowhere left to report it.
+        // Lost when standard error or the journal is closed: there is nowhere left to report it.
         _ = sink.write(entry.bytes(as: format))
     }
 }

@@ -73,7 +73,7 @@ enum HostProcess {
 
     /// Writes a line to standard error.
     static func reportError(_ text: String) {
-        // Ignored when standard error is closed; the exit code is still there.
+        // Lost when standard error is closed; the exit code is still there.
         _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
     }
 }

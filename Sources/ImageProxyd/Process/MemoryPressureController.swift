@@ -14,8 +14,8 @@ final class MemoryPressureController: Sendable {
     private let relief: Mutex<PressureRelief>
     private let logger: Logger
     private let queue = DispatchQueue(label: "memory relief")
-    /// What was resident and not in use after the heap was trimmed, in bytes.
-    private let unused = Mutex(0)
+    /// The least that has been resident and not in use since the heap was trimmed, in bytes: no trim returns that.
+    private let leastUnused = Mutex(0)
 
     init(memory: MemoryCache, logger: Logger) {
         self.memory = memory
@@ -29,7 +29,7 @@ final class MemoryPressureController: Sendable {
     private func scheduleTrim() {
         queue.asyncAfter(deadline: .now() + Self.trimInterval) { [weak self] in
             guard let self else { return }
-            unused.withLock { Self.trim(unlessUnused: &$0) }
+            leastUnused.withLock { Self.trim(&$0) }
             scheduleTrim()
         }
     }
@@ -38,11 +38,13 @@ final class MemoryPressureController: Sendable {
     /// The least memory that is worth a walk over all heaps, in bytes.
     private static let mostUnused = 64 << 20
 
-    /// Returns free memory if `mostUnused` more than after the last time is resident and not in use.
-    static func trim(unlessUnused last: inout Int) {
-        guard let unused = unusedBytes, unused - last > mostUnused else { return }
+    /// Returns free memory if `mostUnused` more than the least since the last time is resident and not in use.
+    static func trim(_ least: inout Int) {
+        guard let unused = unusedBytes else { return }
+        least = min(least, unused)
+        guard unused - least > mostUnused else { return }
         linux_trim_heap()
-        last = unusedBytes ?? unused
+        least = unusedBytes ?? unused
     }
 
     private static var unusedBytes: Int? { ProcessMemory.unshared().map { $0 - Int(linux_heap_in_use()) } }

@@ -17,7 +17,7 @@ enum Terminal {
     }
 
     static func write(_ text: String) {
-        // Ignored when standard output is closed: a signal ends the command then.
+        // Lost when standard output is closed: a signal ends the command then.
         _ = LogSink(descriptor: STDOUT_FILENO).write(Array(text.utf8))
     }
 }

@@ -69,7 +69,7 @@ extension SharedTier {
                 names.append(ObjectName.record(of: upload.subject.source))
             }
         } catch {
-            // Ignored where it fails again: this upload, which is counted; a later use offers the picture again.
+            // Lost where it fails again: this upload, which is counted; a later use offers the picture again.
             await retry(upload, after: error)
             return
         }

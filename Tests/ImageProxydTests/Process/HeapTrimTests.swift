@@ -22,8 +22,8 @@ struct HeapTrimTests {
             unsafe free(UnsafeMutableRawPointer(bitPattern: blocks[index]))
         }
 
-        var last = 0
-        MemoryPressureController.trim(unlessUnused: &last)
+        var least = 0
+        MemoryPressureController.trim(&least)
 
         let after = try #require(ProcessMemory.unshared())
         // Other tests allocate meanwhile.

@@ -174,17 +174,20 @@ struct HostileOriginTests {
         }
     }
 
+    /// A body of `A`s, each of which is a chunk.
+    private static func chunksOfOne(count: Int) -> OriginAnswer {
+        let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
+        return OriginAnswer([
+            .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
+            .send(Array("0\r\n\r\n".utf8)),
+        ])
+    }
+
     @Test("sends chunks of one byte, which are delivered in pages")
     func smallChunks() async throws {
         let fixture = try LoaderFixture()
         let count = 20_000
-        let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
-        fixture.origin.route(
-            "/small-chunks",
-            OriginAnswer([
-                .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
-                .send(Array("0\r\n\r\n".utf8)),
-            ]))
+        fixture.origin.route("/small-chunks", Self.chunksOfOne(count: count))
         let receiver = CollectingReceiver()
 
         try await fixture.load("/small-chunks", into: receiver)
@@ -198,13 +201,7 @@ struct HostileOriginTests {
     func manyChunks() async throws {
         let fixture = try LoaderFixture()
         let count = 500_000
-        let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
-        fixture.origin.route(
-            "/chunks",
-            OriginAnswer([
-                .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
-                .send(Array("0\r\n\r\n".utf8)),
-            ]))
+        fixture.origin.route("/chunks", Self.chunksOfOne(count: count))
         let receiver = CollectingReceiver()
 
         try await fixture.load("/chunks", into: receiver)
