@@ -84,12 +84,12 @@ extension HTTPServer.Address {
             var on: CInt = 1
             _ = unsafe setsockopt(
                 descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
-            let bound = unsafe withUnsafeBytes(of: storage) { bytes in
+            let result = unsafe withUnsafeBytes(of: storage) { bytes in
                 unsafe bind(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
             }
-            _ = try check("bind", bound)
+            _ = try check("bind", result)
             _ = try check("listen", listen(descriptor, Self.backlog))
-            return (descriptor, boundAddress(descriptor))
+            return (descriptor, try bound(descriptor))
         } catch {
             close(descriptor)
             throw error
@@ -101,26 +101,18 @@ extension HTTPServer.Address {
     private func removeStale(_ path: String) {
         var facts = stat()
         guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
-        // Ignored: nothing; the address of a unix socket is never refused.
-        guard let (storage, length) = try? socketAddress() else { return }
-        let probe = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
-        guard probe >= 0 else { return }
-        defer { close(probe) }
-        let connected = unsafe withUnsafeBytes(of: storage) { bytes in
-            unsafe connect(probe, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+        do throws(SocketError) {
+            close(try connected())
+        } catch {
+            if error.code == ECONNREFUSED { unsafe unlink(path) }
         }
-        if connected != 0, errno == ECONNREFUSED { unsafe unlink(path) }
     }
 
-    private func boundAddress(_ descriptor: CInt) -> HTTPServer.Address {
-        guard case .tcp(let host, 0) = self else { return self }
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        _ = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
-            unsafe getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+    /// This address with the port that the system chose, where none was named.
+    private func bound(_ descriptor: CInt) throws(SocketError) -> HTTPServer.Address {
+        guard case .tcp(let host, 0) = self, case .tcp(_, let port) = try Self(ofListening: descriptor) else {
+            return self
         }
-        // The port lies at the same place in both families.
-        let port = unsafe withUnsafeBytes(of: storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
         return .tcp(host: host, port: port)
     }
 
