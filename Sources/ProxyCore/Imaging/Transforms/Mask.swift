@@ -41,7 +41,9 @@ struct Mask: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
-        let cover = try context.once { () throws(ImagingError) in try VipsImage.cover(mask(size), size) }
+        let cover = try context.once { () throws(ImagingError) in
+            try VipsImage.cover(outline(on: size).mask(on: size), size)
+        }
         let masked = try cut(image, to: cover)
         guard let rectangle = kept(of: size) else { return masked }
         return try masked.cropped(to: rectangle)
@@ -68,20 +70,18 @@ struct Mask: ImageTransforming {
             left: min(left, size.width - kept.width), top: min(top, size.height - kept.height), size: kept)
     }
 
-    private func mask(_ size: PixelSize) -> [UInt8] {
-        if let polygon = polygon(on: size) { return polygon.mask() }
+    private func outline(on size: PixelSize) -> any MaskShape {
+        if let polygon = polygon(on: size) { return polygon }
         let half = Double(min(size.width, size.height)) / 2
-        guard shape == .ellipse else {
-            let exponent = shape == .squircle ? 4.0 : 2
-            return ShapeMask(canvas: size, exponent: exponent, halfWidth: half, halfHeight: half).mask()
-        }
-        return ShapeMask(
-            canvas: size, exponent: 2, halfWidth: Double(size.width) / 2, halfHeight: Double(size.height) / 2
-        ).mask()
+        let isEllipse = shape == .ellipse
+        return Superellipse(
+            canvas: size, exponent: shape == .squircle ? 4 : 2,
+            halfWidth: isEllipse ? Double(size.width) / 2 : half,
+            halfHeight: isEllipse ? Double(size.height) / 2 : half)
     }
 
     /// The shape as a polygon; nil for a superellipse.
-    private func polygon(on size: PixelSize) -> PolygonMask? {
+    private func polygon(on size: PixelSize) -> Polygon? {
         let points: [(x: Double, y: Double)]
         switch shape {
         case .circle, .ellipse, .squircle: return nil
@@ -94,7 +94,7 @@ struct Mask: ImageTransforming {
         case .star: points = Self.corners(10, inner: Self.innerRadius)
         case .heart: points = Self.heart
         }
-        return PolygonMask(canvas: size, points: points)
+        return Polygon(canvas: size, points: points)
     }
 
     /// The corners of a regular polygon; with an inner radius, every second one lies that far from the middle.

@@ -61,14 +61,17 @@ struct Round: ImageTransforming {
         let down = wantedHeight.map { min($0.pixels(of: shorter), Double(size.height) / 2) } ?? across
         let border = min(wantedBorder?.pixels(of: shorter) ?? 0, half)
         let outer = shape(size, inset: 0, across, down)
-        let cover = try context.once(0) { () throws(ImagingError) in try VipsImage.cover(outer.mask(), size) }
+        let cover = try context.once(0) { () throws(ImagingError) in
+            try VipsImage.cover(outer.mask(on: size), size)
+        }
         if let color = arguments.color(Self.outside) {
             return try Self.surrounded(image, inside: cover, by: color)
         }
         guard border > 0 else { return try image.masked(by: cover) }
         let inner = try context.once(1) { () throws(ImagingError) in
             try VipsImage.cover(
-                shape(size, inset: border, max(0, across - border), max(0, down - border)).mask(), size)
+                shape(size, inset: border, max(0, across - border), max(0, down - border)).mask(on: size),
+                size)
         }
         let ring = try context.once(2) { () throws(ImagingError) in
             let rest = zip(try cover.samples(), try inner.samples()).map { $0 - min($0, $1) }
