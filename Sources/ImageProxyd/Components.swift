@@ -68,9 +68,10 @@ struct Components: Sendable {
             capacity: targets / 8,
             share: MemoryShare(
                 of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes))
-        let images = { (route: Metric.Route, foreign: ForeignRoute?) in
+        let images = { (route: Metric.Route, dialectRoute: DialectRoute?) in
             imageHandler(
-                route, foreign, route == .img ? aliases : facts, configuration, files, parser, pipeline, limit
+                route, dialectRoute, route == .img ? aliases : facts, configuration, files, parser, pipeline,
+                limit
             )
         }
         let srcset = SrcsetHandler(
@@ -82,7 +83,7 @@ struct Components: Sendable {
         let playground =
             configuration.playground ? PlaygroundHandler(configuration, files, isAdmin: false) : nil
         let handlers = ImageHandlers(
-            images: own, information: information, foreign: files.dialects.map { images(.img, $0) },
+            images: own, information: information, dialects: files.dialects.map { images(.img, $0) },
             reserved: playground?.targets)
         return Routes(
             handlers: handlers, crossOrigin: Self.crossOrigin(configuration), status: status, srcset: srcset,
@@ -155,12 +156,12 @@ struct Components: Sendable {
     }
 
     private func imageHandler(
-        _ route: Metric.Route, _ foreign: ForeignRoute?, _ aliases: AliasTable,
+        _ route: Metric.Route, _ dialectRoute: DialectRoute?, _ aliases: AliasTable,
         _ configuration: ProxyConfiguration, _ files: NamedFiles,
         _ parser: ImageRequestParser, _ pipeline: ImagePipeline, _ limit: ClientLimit
     ) -> ImageHandler {
         ImageHandler(
-            route: route, foreign: foreign, pipeline: pipeline, parser: parser, failures: failures,
+            route: route, dialectRoute: dialectRoute, pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto),
             crossOrigin: Self.crossOrigin(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,

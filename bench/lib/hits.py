@@ -82,13 +82,13 @@ class Hits:
             table.rounds(case.name, figures)
             report(case, {name: statistics.median(values) for name, values in figures.items()})
 
-    def foreign_row(self, report):
+    def dialect_row(self, report):
         """A hit by a URL of imgproxy beside one of the same picture by `/img`, both of one daemon."""
         name = "hit by a URL of imgproxy, 64 connections"
         if settings.ONLY not in name:
             return
         dialects = json.dumps([{"name": "imgproxy", "prefix": "/"}])
-        server = servers.daemon("foreign", self.folder, self.origin.port, DIALECTS=dialects)
+        server = servers.daemon("imgproxy", self.folder, self.origin.port, DIALECTS=dialects)
         try:
             source = f"http://127.0.0.1:{self.origin.port}/{THUMB}"
             paths = {"/img": server.path(THUMB), "imgproxy": "/unsafe/raw:1/plain/" + urllib.parse.quote(source, safe="")}
@@ -98,8 +98,8 @@ class Hits:
                 for key in list(paths)[::1 if turn % 2 else -1]:
                     figures[key].append(load.wrk(server, server.port, paths[key], 64, size=sizes[key]))
             table.rounds(name, figures)
-            ours, foreign = (statistics.median(figures[key]) for key in paths)
-            report(name, f"{foreign / ours:.2f} of a hit by /img ({foreign:.1f} and {ours:.1f} µs)", "≤ 1.05")
+            ours, dialect = (statistics.median(figures[key]) for key in paths)
+            report(name, f"{dialect / ours:.2f} of a hit by /img ({dialect:.1f} and {ours:.1f} µs)", "≤ 1.05")
         finally:
             server.close()
 

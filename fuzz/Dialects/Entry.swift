@@ -8,7 +8,7 @@
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     guard let text = String(validating: input, as: UTF8.self) else { return 0 }
-    let target = ForeignTarget(text.hasPrefix("/") ? text : "/" + text, now: 1_700_000_000)
+    let target = DialectTarget(text.hasPrefix("/") ? text : "/" + text, now: 1_700_000_000)
     for dialect in dialects.open { check(dialect, target, isSigned: false) }
     for dialect in dialects.signed { check(dialect, target, isSigned: true) }
     for dialect in dialects.based { checkBase(dialect, target) }
@@ -89,11 +89,11 @@ private struct FuzzedDialects {
 
     static let base = "https://base.test/pictures/"
 
-    private static func made<Foreign: Dialect>(
-        _ type: Foreign.Type, _ settings: Foreign.Settings = Foreign.Settings(), keys: [[UInt8]] = []
+    private static func made<Parser: Dialect>(
+        _ type: Parser.Type, _ settings: Parser.Settings = Parser.Settings(), keys: [[UInt8]] = []
     ) -> any Dialect {
         do {
-            return try Foreign(settings, keys: keys)
+            return try Parser(settings, keys: keys)
         } catch {
             preconditionFailure("\(error)")
         }
@@ -101,7 +101,7 @@ private struct FuzzedDialects {
 }
 
 /// What is understood must be parameters that our own parser can read, and twice the same.
-private func check(_ dialect: some Dialect, _ target: ForeignTarget, isSigned: Bool) {
+private func check(_ dialect: some Dialect, _ target: DialectTarget, isSigned: Bool) {
     let translation: Translation
     do throws(TranslationError) {
         translation = try dialect.translate(target)
@@ -120,7 +120,7 @@ private func check(_ dialect: some Dialect, _ target: ForeignTarget, isSigned: B
 }
 
 /// A source that is named by its path lies below the base.
-private func checkBase(_ dialect: some Dialect, _ target: ForeignTarget) {
+private func checkBase(_ dialect: some Dialect, _ target: DialectTarget) {
     guard let url = (try? dialect.translate(target))?["url"] else { return }
     precondition(url.hasPrefix(FuzzedDialects.base), "beside the base: \(url)")
     // As bytes: a combining mark makes one character of itself and what is before it.

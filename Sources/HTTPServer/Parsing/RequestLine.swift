@@ -40,7 +40,7 @@ struct RequestLine: Equatable {
     }
 
     /// The error of a line longer than any that can be answered, of which these are the first octets.
-    static func excess(_ octets: Span<UInt8>, _ line: Range<Int>) -> RequestError {
+    static func lengthError(_ octets: Span<UInt8>, _ line: Range<Int>) -> RequestError {
         let name = untilSpace(octets, line.lowerBound..<min(line.lowerBound + 8, line.upperBound))
         guard octets.all(in: .token, name), !name.isEmpty else { return .malformed }
         return name.count > HTTPMethod.longestName ? .notImplemented : .targetTooLong

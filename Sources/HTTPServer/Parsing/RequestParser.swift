@@ -111,7 +111,7 @@ extension RequestParser {
             }
             let longest = max(0, min(limits.targetBytes + RequestLine.overhead, limits.headBytes - start))
             guard length <= longest else {
-                throw RequestLine.excess(octets, start..<min(start + longest, octets.count))
+                throw RequestLine.lengthError(octets, start..<min(start + longest, octets.count))
             }
         } else if start + length > limits.headBytes {
             throw .headTooLarge

@@ -29,7 +29,7 @@ struct ExplainHandler: Sendable {
                 : AdminQuery.invalid("url", "either target or url, not both")
         }
         let accept = query["accept"] ?? ""
-        guard let target = query["target"] ?? foreignTarget(of: query["url"] ?? "") else {
+        guard let target = query["target"] ?? dialectTarget(of: query["url"] ?? "") else {
             return await answer([("request", query["url"] ?? "")]) { () throws(PipelineError) in
                 try handlers.images.read(source: query["url"] ?? "")
             }
@@ -44,18 +44,18 @@ struct ExplainHandler: Sendable {
                 "target", "is about no picture: /img?url=…, /info?url=…, or another proxy's URL")
         }
         var steps = [("request", target)]
-        if let foreign = handler.foreign { steps.append(("dialect", "\(type(of: foreign.dialect).name)")) }
+        if let route = handler.dialectRoute { steps.append(("dialect", "\(type(of: route.dialect).name)")) }
         return await answer(steps) { () throws(PipelineError) in try handler.read(bytes, accept: accept) }
     }
 
     /// The target of a whole URL of this proxy that is in another proxy's form, as its path and options show; nil where it may
     /// as well be a source's.
-    private func foreignTarget(of url: String) -> String? {
+    private func dialectTarget(of url: String) -> String? {
         guard let target = LoggedRequest(url: url)?.target,
             let handler = unsafe Array(target.utf8).withUnsafeBytes({ unsafe handlers.handler(of: $0) }),
-            let foreign = handler.foreign,
-            let name = DialectGuess.dialect(of: String(target.dropFirst(foreign.prefix.count))),
-            type(of: foreign.dialect).name == name
+            let route = handler.dialectRoute,
+            let name = DialectGuess.dialect(of: String(target.dropFirst(route.prefix.count))),
+            type(of: route.dialect).name == name
         else { return nil }
         return target
     }

@@ -54,7 +54,7 @@ package final class AliasTable: Sendable {
             else {
                 return .nothing
             }
-            return first.variant.isAlone ? .alone(first) : .variants(variants)
+            return first.variant.dependsOnNoField ? .alone(first) : .variants(variants)
         }
     }
 
@@ -85,7 +85,9 @@ extension AliasTable.Shard {
     fileprivate mutating func insert(_ alias: Alias, _ hash: TargetDigest, mostVariants: Int) {
         let earlier = aliases[hash] ?? []
         var variants = earlier.filter { $0.variant != alias.variant && $0.target == alias.target }
-        if alias.variant.isAlone || variants.first?.variant.isAlone ?? true { variants = [] }
+        if alias.variant.dependsOnNoField || variants.first?.variant.dependsOnNoField ?? true {
+            variants = []
+        }
         if variants.count >= mostVariants { variants.removeFirst() }
         variants.append(alias)
         aliases[hash] = variants

@@ -12,7 +12,7 @@ struct AliasVariant: Hashable, Sendable {
     var dpr: Double?
 
     /// Whether the target alone decides.
-    var isAlone: Bool { acceptClass == nil && !isHinted }
+    var dependsOnNoField: Bool { acceptClass == nil && !isHinted }
 
     /// Hot path: whether a request with this `Accept` gets the same answer, if that counts at all.
     func fits(accept: AcceptClass) -> Bool { acceptClass == nil || acceptClass == accept }

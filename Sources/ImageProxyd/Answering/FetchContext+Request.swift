@@ -10,7 +10,8 @@ extension FetchContext {
     /// The fields of a request that are passed on to the origin.
     /// - Parameter forwarding: records whether a request was sent to the origin.
     package init(
-        _ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil, asked: Asked? = nil
+        _ request: HTTPRequest, forwarding: ForwardingRecord? = nil, trace: Trace? = nil,
+        asked: ForwardedRequest? = nil
     ) {
         self.init(
             traceparent: Self.parent(of: request),
@@ -30,7 +31,7 @@ extension FetchContext {
     }
 }
 
-extension FetchContext.Asked {
+extension FetchContext.ForwardedRequest {
     /// What another node needs of a request to read it; nil where that is too long for a request to it.
     package init?(_ request: HTTPRequest) {
         let accept = request.values(of: .accept).joined(separator: ",")

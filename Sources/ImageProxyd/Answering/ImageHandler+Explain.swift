@@ -16,10 +16,10 @@ extension ImageHandler {
         let formats = acceptClass(accept)
         do throws(ImageRequestError) {
             if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
-            guard let foreign else {
+            guard let dialectRoute else {
                 return try parser.parse(target: target, at: clock().seconds, dpr: hint) { formats }
             }
-            return try foreign.read(target, by: parser, at: clock().seconds, dpr: hint) { formats }
+            return try dialectRoute.read(target, by: parser, at: clock().seconds, dpr: hint) { formats }
         } catch {
             throw PipelineError(error)
         }

@@ -10,7 +10,7 @@ import URLs
 /// Requests that bring the picture as their body (`POST`).
 extension ImageHandler {
     /// Whether some request may bring the picture as its body.
-    package var takesUploads: Bool { foreign?.dialect.takesBodies ?? parser.takesUploads }
+    package var takesUploads: Bool { dialectRoute?.dialect.takesBodies ?? parser.takesUploads }
 
     /// Who takes a request's content.
     package func contentReceiver(of request: HTTPRequest) -> UploadedContent {
@@ -22,10 +22,10 @@ extension ImageHandler {
     /// Whether a request may, by its signature or the settings.
     package func mayUpload(_ request: HTTPRequest) -> Bool {
         let target = unsafe request.withTarget { unsafe Array($0) }
-        guard let foreign else { return parser.mayUpload(to: target) }
+        guard let dialectRoute else { return parser.mayUpload(to: target) }
         // Ignored: why it has no translation; the answer reports it to the client.
         guard
-            let translation = try? foreign.translate(
+            let translation = try? dialectRoute.translate(
                 target, hasBody: true, key: key(of: request), at: clock().seconds)
         else {
             return false

@@ -18,7 +18,7 @@ import URLs
 package final class ImageHandler: Sendable {
     package let route: Metric.Route
     /// Whose URLs these are; nil for ours.
-    package let foreign: ForeignRoute?
+    package let dialectRoute: DialectRoute?
     package let pipeline: ImagePipeline
     package let parser: ImageRequestParser
     private let failures: FailedURLs
@@ -42,12 +42,12 @@ package final class ImageHandler: Sendable {
 
     /// - Parameters:
     ///   - route: `img` for pictures, `info` for facts about them.
-    ///   - foreign: whose URLs are answered; nil for ours.
+    ///   - dialectRoute: whose URLs are answered; nil for ours.
     ///   - aliases: the targets stored with their answers' heads.
     ///   - uploads: those of all handlers, also of earlier settings.
     ///   - reportError: receives internal failures, for the log; clients get no details.
     package init(
-        route: Metric.Route, foreign: ForeignRoute? = nil, pipeline: ImagePipeline,
+        route: Metric.Route, dialectRoute: DialectRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailedURLs,
         automatic: AutomaticFormats, crossOrigin: CrossOriginPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
@@ -56,7 +56,7 @@ package final class ImageHandler: Sendable {
         reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
-        self.foreign = foreign
+        self.dialectRoute = dialectRoute
         self.pipeline = pipeline
         self.parser = parser
         self.failures = failures
@@ -121,9 +121,9 @@ package final class ImageHandler: Sendable {
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest,
         _ context: FetchContext
     ) -> HTTPResponse {
-        if let foreign, imageRequest.isInformation || imageRequest.delivery.isDataURL {
+        if let dialectRoute, imageRequest.isInformation || imageRequest.delivery.isDataURL {
             do throws(PipelineError) {
-                return try text(image, by: foreign, imageRequest, for: request, context)
+                return try text(image, by: dialectRoute, imageRequest, for: request, context)
             } catch {
                 return problem(error, imageRequest, for: request, context)
             }
@@ -254,7 +254,7 @@ package final class ImageHandler: Sendable {
             placeholder: placeholder, forwarding: context.forwarding?.outcome)
         let source =
             parsed?.source
-            ?? (foreign == nil
+            ?? (dialectRoute == nil
                 ? parser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) }) : nil)
         response.note = ExchangeNote(error, source: source, preset: parsed?.delivery.preset, context)
         return response
@@ -321,8 +321,8 @@ package final class ImageHandler: Sendable {
         do {
             if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
             let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
-            if let foreign {
-                return try foreign.read(
+            if let dialectRoute {
+                return try dialectRoute.read(
                     target, hasBody: hasBody, key: key(of: request), by: parser, at: clock().seconds,
                     dpr: hint
                 ) { acceptClass(of: request) }

@@ -11,19 +11,21 @@ package final class ImageHandlers: Sendable {
     /// The same for facts about images.
     package let information: ImageHandler
     /// Those for other proxies' URLs, the longest path first; ours come before them, but for `PathForm`.
-    private let foreign: [ImageHandler]
+    private let dialects: [ImageHandler]
     /// Targets that are no pictures'; nil where there are none.
     private let reserved: ReservedTargets?
 
     package init(
-        images: ImageHandler, information: ImageHandler, foreign: [ImageHandler],
+        images: ImageHandler, information: ImageHandler, dialects: [ImageHandler],
         reserved: ReservedTargets?
     ) {
         self.images = images
-        func prefix(_ handler: ImageHandler) -> [UInt8] { handler.foreign?.prefix ?? [] }
-        let other = foreign.first { prefix($0).isEmpty && $0.foreign?.dialect.answersInformation == true }
+        func prefix(_ handler: ImageHandler) -> [UInt8] { handler.dialectRoute?.prefix ?? [] }
+        let other = dialects.first {
+            prefix($0).isEmpty && $0.dialectRoute?.dialect.answersInformation == true
+        }
         self.information = other ?? information
-        self.foreign = foreign.sorted { prefix($0).count > prefix($1).count }
+        self.dialects = dialects.sorted { prefix($0).count > prefix($1).count }
         self.reserved = reserved
     }
 
@@ -46,7 +48,7 @@ package final class ImageHandlers: Sendable {
         case .info: information
         case .other:
             unsafe isReserved(target)
-                ? nil : foreignHandler(of: target) ?? (Self.isPathForm(target) ? images : nil)
+                ? nil : dialectHandler(of: target) ?? (Self.isPathForm(target) ? images : nil)
         default: nil
         }
     }
@@ -54,13 +56,13 @@ package final class ImageHandlers: Sendable {
     /// The handler of a path to which pictures may be sent. In the path form a source is named.
     package func bodyHandler(of target: UnsafeRawBufferPointer) -> ImageHandler? {
         let handler =
-            unsafe Self.isPathForm(target) ? foreignHandler(of: target) : handler(of: target)
+            unsafe Self.isPathForm(target) ? dialectHandler(of: target) : handler(of: target)
         return handler.flatMap { $0.takesUploads ? $0 : nil }
     }
 
     /// Hot path: whether a target is no picture's, also where other proxies' URLs begin with `/`.
     private func isReserved(_ target: UnsafeRawBufferPointer) -> Bool {
-        guard let reserved, !foreign.isEmpty else { return false }
+        guard let reserved, !dialects.isEmpty else { return false }
         return unsafe reserved.contains(target)
     }
 
@@ -70,8 +72,8 @@ package final class ImageHandlers: Sendable {
     }
 
     /// Hot path: the handler of another proxy's URLs whose path fits.
-    private func foreignHandler(of target: UnsafeRawBufferPointer) -> ImageHandler? {
-        guard !foreign.isEmpty else { return nil }
-        return foreign.first { unsafe $0.foreign?.matches(target) == true }
+    private func dialectHandler(of target: UnsafeRawBufferPointer) -> ImageHandler? {
+        guard !dialects.isEmpty else { return nil }
+        return dialects.first { unsafe $0.dialectRoute?.matches(target) == true }
     }
 }

@@ -27,7 +27,7 @@ package struct RequestTracing: Sendable {
         let trace = begin(request)
         let context = FetchContext(
             request, forwarding: ForwardingRecord(), trace: trace,
-            asked: asksNodes ? FetchContext.Asked(request) : nil)
+            asked: asksNodes ? FetchContext.ForwardedRequest(request) : nil)
         let response = await work(context)
         guard let trace else { return response }
         let path = route.path

@@ -42,13 +42,13 @@ package final class UploadedContent: HTTPContentReceiving {
             unsafe pending.append(contentsOf: bytes)
             return pending.count < Self.pieceSize ? nil : Self.taking(&pending)
         }
-        if let piece { hand(piece) }
+        if let piece { deliver(piece) }
     }
 
     /// Writes what is left, and returns the upload and the URL that stands for it.
     /// - Throws: if the body is empty or could not be written.
     package func finish() async throws(PipelineError) -> (upload: Upload, url: SourceURL) {
-        hand(pending.withLock { Self.taking(&$0) })
+        deliver(pending.withLock { Self.taking(&$0) })
         await buffers.flush()
         if let failure = failure.withLock({ $0 }) { throw failure }
         guard let url = upload.finish() else {
@@ -57,7 +57,7 @@ package final class UploadedContent: HTTPContentReceiving {
         return (upload, url)
     }
 
-    private func hand(_ piece: [UInt8]) {
+    private func deliver(_ piece: [UInt8]) {
         guard buffers.hold(piece.count, of: client) else {
             return failure.withLock { $0 = $0 ?? .queueFull }
         }

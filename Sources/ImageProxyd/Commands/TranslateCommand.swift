@@ -50,7 +50,7 @@ struct TranslateCommand: ParsableCommand {
     func run() throws {
         let (configuration, files, _) = try settings.loadAll()
         let place = url.flatMap { LoggedRequest(url: $0) }.flatMap {
-            ForeignRoute.place(of: $0.target, among: files.dialects)
+            DialectRoute.place(of: $0.target, among: files.dialects)
         }
         guard let dialect = try dialect ?? place ?? guess() else { return print(try queryForm()) }
         let known = files.dialects.first { type(of: $0.dialect).name == dialect }
@@ -102,7 +102,7 @@ struct TranslateCommand: ParsableCommand {
     }
 
     private func report(
-        on path: String, _ route: ForeignRoute, _ parser: ImageRequestParser
+        on path: String, _ route: DialectRoute, _ parser: ImageRequestParser
     ) throws -> TranslationReport {
         var report = TranslationReport()
         guard let file = unsafe fopen(path == "-" ? "/dev/stdin" : path, "r") else {

@@ -73,7 +73,7 @@ extension ImageRequestError {
     fileprivate var obstacle: String {
         switch self {
         case .untranslated(let option, _) where !option.isEmpty: option
-        case .foreignOptionForbidden(let option, _) where !option.isEmpty: option
+        case .dialectOptionForbidden(let option, _) where !option.isEmpty: option
         case .ofSource(let error, _): error.obstacle
         default: PipelineError(self).explanation
         }

@@ -28,7 +28,7 @@ extension ProxyConfiguration {
         nodes(&problems)
         pictures(&problems)
         presets(&problems)
-        foreign(&problems)
+        dialects(&problems)
         return problems.issues
     }
 
@@ -217,7 +217,7 @@ extension ProxyConfiguration {
     }
 
     /// The dialects' own settings are checked once their files are read.
-    private func foreign(_ problems: inout Problems) {
+    private func dialects(_ problems: inout Problems) {
         for (index, dialect) in dialects.enumerated() {
             let prefix = dialect.prefix
             let isPath = prefix.hasPrefix("/") && prefix.utf8.allSatisfy { (0x21...0x7E).contains($0) }

@@ -89,7 +89,7 @@ struct HTTPConfiguration: SettingGroup {
             "cors", \.cors, each: origins, reload: .takes,
             """
             Origins whose pages may read images by script (CORS).
-            """, refusing: foreign)
+            """, refusing: invalidOrigins)
         Setting(
             "clientHints", \.clientHints, reload: .takes,
             """
@@ -100,7 +100,7 @@ struct HTTPConfiguration: SettingGroup {
             each: origins, reload: .takes,
             """
             Origins whose pages may see an image's timing.
-            """, refusing: foreign)
+            """, refusing: invalidOrigins)
     }
 
     private static let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
@@ -109,7 +109,7 @@ struct HTTPConfiguration: SettingGroup {
 
     /// What is no origin as a browser spells it in `Origin` (RFC 6454 §6.2): scheme, host, and port unless it is
     /// the default; `*` alone stands for all.
-    private static func foreign(in texts: [String]) -> [String] {
+    private static func invalidOrigins(in texts: [String]) -> [String] {
         guard texts != ["*"] else { return [] }
         return texts.filter { text in
             // Ignored: why it is no URL; the problem names it, and what is allowed.

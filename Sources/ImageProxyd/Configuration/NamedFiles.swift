@@ -29,7 +29,7 @@ struct NamedFiles: Sendable {
     /// The key that nodes sign requests to each other with; nil without one.
     let clusterKey: [UInt8]?
     /// The dialects, by their paths.
-    let dialects: [ForeignRoute]
+    let dialects: [DialectRoute]
 
     /// The minimum number of bytes of a token, so that it can't be guessed.
     private static let minTokenBytes = 16
@@ -74,7 +74,7 @@ struct NamedFiles: Sendable {
                 "\(clusterPlace) holds a key of \(clusterKey.count) bytes, expected at least \(ClusterKey.minBytes)"
             )
         }
-        var dialects: [ForeignRoute] = []
+        var dialects: [DialectRoute] = []
         for (index, dialect) in configuration.dialects.enumerated() {
             if let route = reader.route(dialect, at: index) { dialects.append(route) }
         }
@@ -193,14 +193,14 @@ private struct Reader {
     }
 
     /// A dialect with the contents of its files.
-    mutating func route(_ configuration: DialectConfiguration, at index: Int) -> ForeignRoute? {
+    mutating func route(_ configuration: DialectConfiguration, at index: Int) -> DialectRoute? {
         let path = "dialects.\(index)"
         do throws(TranslationError) {
             let read = try configuration.dialect { setting, file in
                 secret("\(path).\(setting)", file, least: 1)
             }
             guard let dialect = read else { return nil }
-            return ForeignRoute(
+            return DialectRoute(
                 dialect: dialect, prefix: configuration.prefix, hasOwnErrors: configuration.compatibleErrors)
         } catch {
             return refuse("\(path).\(error.option)", error.reason)

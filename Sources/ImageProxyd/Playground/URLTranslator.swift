@@ -21,14 +21,14 @@ struct URLTranslator: Sendable {
     /// The answer for a URL that has the form of no other proxy's.
     static let none: JSONValue = ["dialect": .null, "target": .null, "ignored": .array([])]
 
-    private let configured: [(name: String, route: ForeignRoute)]
+    private let configured: [(name: String, route: DialectRoute)]
     private let usesSettings: Bool
 
     /// - Parameters:
     ///   - configured: the dialects in the settings.
     ///   - usesSettings: whether their settings are used. A translation shows their secrets, such as the
     ///     sources in encrypted URLs and the origin's address, so they are for operators.
-    init(configured: [ForeignRoute], usesSettings: Bool) {
+    init(configured: [DialectRoute], usesSettings: Bool) {
         self.configured = configured.map { (Swift.type(of: $0.dialect).name, $0) }
         self.usesSettings = usesSettings
     }
@@ -40,7 +40,7 @@ struct URLTranslator: Sendable {
             throw AdminQuery.invalid("url", "is neither a path nor an http or https URL with one")
         }
         let place =
-            usesSettings ? ForeignRoute.place(of: request.target, among: configured.map(\.route)) : nil
+            usesSettings ? DialectRoute.place(of: request.target, among: configured.map(\.route)) : nil
         if dialect == nil, place == nil, let own = Self.queryForm(of: request) { return own }
         guard let name = dialect ?? place ?? DialectGuess.dialect(of: url) else { return nil }
         let known = configured.first { $0.name == name }?.route
@@ -72,12 +72,12 @@ struct URLTranslator: Sendable {
 
     /// A dialect by its default settings, which take any signature and any source.
     /// - Parameter site: where the URL is from, if that is known.
-    static func usual(_ name: String, at site: String?) -> ForeignRoute? {
+    static func usual(_ name: String, at site: String?) -> DialectRoute? {
         // Ignored: nothing; default settings are valid, and name no file.
         guard DialectRegistry.named(name) != nil, let usual = try? DialectConfiguration(name: name),
             let dialect = try? usual.dialect(reading: { _, _ in nil })
         else { return nil }
-        return ForeignRoute(dialect: dialect.withoutAccessChecks(at: site), prefix: "/", hasOwnErrors: false)
+        return DialectRoute(dialect: dialect.withoutAccessChecks(at: site), prefix: "/", hasOwnErrors: false)
     }
 }
 
@@ -88,8 +88,8 @@ extension ImageRequestError {
             ". This page does not know the settings of the daemon's dialects, such as their prefixes; /translate of the admin listener does"
         return switch self {
         case .untranslated(let option, let reason): .untranslated(option: option, reason: reason + advice)
-        case .foreignOptionForbidden(let option, let reason):
-            .foreignOptionForbidden(option: option, reason: reason + advice)
+        case .dialectOptionForbidden(let option, let reason):
+            .dialectOptionForbidden(option: option, reason: reason + advice)
         default: self
         }
     }

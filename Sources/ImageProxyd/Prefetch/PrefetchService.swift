@@ -19,7 +19,7 @@ final class PrefetchService: Sendable {
         var tasks: [Int: Task<Void, Never>] = [:]
         var topics: [String: PrefetchTopic] = [:]
         /// Wakes the service for what only time brings.
-        var alarm: (time: Duration, task: Task<Void, Never>)?
+        var wakeUp: (time: Duration, task: Task<Void, Never>)?
         var isStopped = false
         /// Whether the file is to be written by what waits on `saving` already.
         var isSaving = false
@@ -205,16 +205,16 @@ final class PrefetchService: Sendable {
     }
 
     /// Has `advance` called when time brings something to do.
-    /// - Returns: the alarm that this one replaces.
+    /// - Returns: the wake-up that this one replaces.
     private func setAlarm(_ state: inout State, _ now: Duration) -> Task<Void, Never>? {
         let time = state.queue.nextTime(after: now)
-        guard time != state.alarm?.time else { return nil }
-        let old = state.alarm?.task
-        state.alarm = time.map { time in
+        guard time != state.wakeUp?.time else { return nil }
+        let old = state.wakeUp?.task
+        state.wakeUp = time.map { time in
             let task = Task {
                 // Ignored: that it was replaced.
                 guard (try? await self.timer.sleep(for: max(.zero, time - now))) != nil else { return }
-                self.state.withLock { if $0.alarm?.time == time { $0.alarm = nil } }
+                self.state.withLock { if $0.wakeUp?.time == time { $0.wakeUp = nil } }
                 self.advance()
             }
             return (time, task)
@@ -306,8 +306,8 @@ final class PrefetchService: Sendable {
                 state.queue.remove($0.token, as: .interrupted, seconds: seconds)
             }
             finish(ended, &state)
-            state.alarm?.task.cancel()
-            state.alarm = nil
+            state.wakeUp?.task.cancel()
+            state.wakeUp = nil
             state.isSaving = true
             return Array(state.tasks.values)
         }

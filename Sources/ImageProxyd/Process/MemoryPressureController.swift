@@ -61,14 +61,14 @@ final class MemoryPressureController: Sendable {
         let groups = (try? HostProcess.contents(of: "/proc/self/cgroup")) ?? []
         let candidates = PressureSource.candidates(
             environment: environment, controlGroups: String(decoding: groups, as: UTF8.self))
-        return PressureWatch(candidates) { [self] in queue.async { self.alarm() } }
+        return PressureWatch(candidates) { [self] in queue.async { self.pressureReported() } }
     }
 
-    private func alarm() {
+    private func pressureReported() {
         let holding = memory.statistics.bytes
         let (bound, wasReduced) = relief.withLock { relief in
             let wasReduced = relief.isReduced
-            return (relief.alarm(holding: holding, at: SystemTime.coarseSeconds()), wasReduced)
+            return (relief.pressureReported(holding: holding, at: SystemTime.coarseSeconds()), wasReduced)
         }
         memory.resize(maxBytes: ByteCount(bound))
         // Returns the freed memory to the kernel, which is the purpose.

@@ -36,7 +36,7 @@ struct PressureRelief: Sendable {
     var isReduced: Bool { bound < full }
 
     /// Records that memory is short while the tier holds `bytes`, and returns the bound.
-    mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
+    mutating func pressureReported(holding bytes: Int, at now: Int64) -> Int {
         bound = max(full / Self.floor, min(bound, bytes) / 2)
         lastAlarm = now
         return bound

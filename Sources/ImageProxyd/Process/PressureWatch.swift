@@ -12,14 +12,14 @@ final class PressureWatch: Sendable {
     private let ending: OwnedDescriptor
 
     /// Watches the first candidate that can be watched; nil if none can.
-    /// - Parameter alarm: called on one queue, each time.
-    init?(_ candidates: [PressureSource], alarm: @escaping @Sendable () -> Void) {
+    /// - Parameter pressureReported: called on one queue, each time.
+    init?(_ candidates: [PressureSource], pressureReported: @escaping @Sendable () -> Void) {
         guard let (file, isRegular) = Self.open(candidates) else { return nil }
         let descriptor = eventfd(0, CInt(EFD_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         ending = OwnedDescriptor(owning: descriptor)
         DispatchQueue(label: "memory pressure").async { [ending] in
-            Self.watch(file, isRegular: isRegular, until: ending, alarm)
+            Self.watch(file, isRegular: isRegular, until: ending, pressureReported)
         }
     }
 
@@ -30,7 +30,8 @@ final class PressureWatch: Sendable {
     }
 
     private static func watch(
-        _ file: OwnedDescriptor, isRegular: Bool, until ending: OwnedDescriptor, _ alarm: () -> Void
+        _ file: OwnedDescriptor, isRegular: Bool, until ending: OwnedDescriptor,
+        _ pressureReported: () -> Void
     ) {
         // A FIFO or socket becomes readable; a PSI file only reports urgent data.
         let events = Int16(isRegular ? POLLPRI : POLLIN)
@@ -42,7 +43,7 @@ final class PressureWatch: Sendable {
             // The control group is gone, or the FIFO has no writer any more: nothing can be reported.
             guard Int32(entries[0].revents) & (POLLERR | POLLHUP) == 0 else { return }
             if !isRegular { drain(file) }
-            alarm()
+            pressureReported()
         }
     }
 

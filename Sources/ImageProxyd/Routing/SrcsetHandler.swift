@@ -141,7 +141,7 @@ struct SrcsetHandler: Sendable {
             throw .missingParameter("url")
         }
         guard !parser.policy.onlyPresets else {
-            throw .foreignOptionForbidden(
+            throw .dialectOptionForbidden(
                 option: "widths",
                 reason:
                     "sizes are left to presets by security.onlyPresets: name a preset for each size in the page"

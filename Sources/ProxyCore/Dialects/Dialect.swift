@@ -5,7 +5,7 @@ package import Primitives
 /// The URLs of another image proxy.
 ///
 /// A dialect is a pure function from a target to parameters of `/img`, which its parser then checks like any
-/// others: a foreign URL can't reach a source, a size or an option that `/img` would refuse.
+/// others: a dialect's URL can't reach a source, a size or an option that `/img` would refuse.
 package protocol Dialect: Sendable {
     /// The settings that the other proxy has, too.
     associatedtype Settings: DialectSettings
@@ -31,7 +31,7 @@ package protocol Dialect: Sendable {
     /// Says what a target means.
     ///
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
-    func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
+    func translate(_ target: DialectTarget) throws(TranslationError) -> Translation
 
     /// Whether `/info` is one of its paths, which then takes the place of ours if it is served below `/`.
     var answersInformation: Bool { get }
@@ -45,7 +45,7 @@ package protocol Dialect: Sendable {
     ///   - information: what `/info` says of the source.
     ///   - target: the URL that requests them.
     func facts(
-        from information: JSONValue, for target: ForeignTarget
+        from information: JSONValue, for target: DialectTarget
     ) throws(TranslationError) -> JSONValue
 
     /// The field of a request in which a key may stand in place of the URL; nil if there is none.
@@ -72,7 +72,7 @@ extension Dialect {
     package var takesBodies: Bool { false }
 
     package func facts(
-        from information: JSONValue, for target: ForeignTarget
+        from information: JSONValue, for target: DialectTarget
     ) throws(TranslationError) -> JSONValue {
         information
     }

@@ -22,7 +22,7 @@ package struct Translation: Sendable, Hashable {
 
     /// The parameters, each at most once.
     package var parameters: [Parameter] = []
-    /// Whether the foreign URL has a valid signature.
+    /// Whether the dialect's URL has a valid signature.
     package var isSigned = false
     package var answer = Answer.picture
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil

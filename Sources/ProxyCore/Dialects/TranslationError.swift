@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a foreign URL has no translation. Texts are safe to show to the client.
+/// Why a dialect's URL has no translation. Texts are safe to show to the client.
 package struct TranslationError: Error, Sendable, Hashable {
     /// What kind of failure it is; decides the status.
     package enum Kind: Sendable, Hashable {
@@ -20,7 +20,7 @@ package struct TranslationError: Error, Sendable, Hashable {
 
     /// What kind of failure it is.
     package let kind: Kind
-    /// The option's name in the foreign URL; empty where it is not about one.
+    /// The option's name in the dialect's URL; empty where it is not about one.
     package let option: String
     /// What is wrong, and what to do.
     package let reason: String

@@ -71,7 +71,7 @@ final class CurlHandle {
         ]
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
-            && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
+            && set(CURLOPT_FORBID_REUSE, transfer.needsOwnConnection ? 1 : 0)
             && setVersion(for: url, transfer.rules.configuration)
             && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines)
             && setTrust(transfer.trust)

@@ -177,13 +177,14 @@ final class CurlMulti {
 
     private func begin(_ transfer: Transfer) {
         let now = self.now
-        transfer.beginHop(at: now, isAlone: distrusted.value(for: transfer.url.origin) ?? now > now)
+        transfer.beginHop(
+            at: now, needsOwnConnection: distrusted.value(for: transfer.url.origin) ?? now > now)
         do throws(LoadError) { try rules.check(transfer.url) } catch {
             return take(.failure(error), of: transfer)
         }
         let lines = fields.lines(
-            for: transfer.job, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
-        let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
+            for: transfer.job, to: transfer.url, isCrossOrigin: transfer.isCrossOrigin)
+        let rule = transfer.isCrossOrigin ? nil : transfer.job.request.rule
         guard let handle = CurlHandle(configuration: rules.configuration, endings: set.endings),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {

@@ -74,7 +74,7 @@ package final class FileLoader: ImageLoading {
         try receiver.receive(head: head)
         guard head.status == 200 else { return LoadSummary() }
         var summary = LoadSummary()
-        summary.byteCount = try hand(file, to: receiver, count: Int(facts.st_size))
+        summary.byteCount = try deliver(file, to: receiver, count: Int(facts.st_size))
         // Bytes of two versions are no picture.
         guard let last = Self.facts(of: file), isSame(facts, last) else {
             throw .incomplete("the file has changed while it was read")
@@ -139,7 +139,7 @@ package final class FileLoader: ImageLoading {
             contentLength: isSame ? nil : Int(facts.st_size), requestTime: now, responseTime: now)
     }
 
-    private static func hand(
+    private static func deliver(
         _ file: OwnedDescriptor, to receiver: any OriginReceiving, count: Int
     ) throws(LoadError) -> Int {
         var buffer = [UInt8](repeating: 0, count: min(pieceSize, max(1, count)))

@@ -44,12 +44,12 @@ struct RequestFields: Sendable {
     ///
     /// Fields of an origin rule are sent only to its origin.
     /// - Parameter hop: the URL of the hop; validators are sent only to the URL that they came from.
-    func lines(for job: LoadJob, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
+    func lines(for job: LoadJob, to hop: SourceURL, isCrossOrigin: Bool) -> [String] {
         let request = job.request
-        let isSigned = !isForeignOrigin && job.keys != nil
-        if !isForeignOrigin, !isSigned, request.addsNoFields { return constantLines }
+        let isSigned = !isCrossOrigin && job.keys != nil
+        if !isCrossOrigin, !isSigned, request.addsNoFields { return constantLines }
         let named = Set(request.fields.map { $0.name.lowercased() })
-        let ruled = isForeignOrigin ? [] : Self.ruled(request.rule, job.keys)
+        let ruled = isCrossOrigin ? [] : Self.ruled(request.rule, job.keys)
         let special = request.fields + ruled.filter { !named.contains($0.name.lowercased()) }
         // libcurl omits the signature if another field authenticates.
         let signed: Set<String> = isSigned ? ["authorization", "x-amz-date"] : []
@@ -63,7 +63,7 @@ struct RequestFields: Sendable {
             ours + special.filter { !$0.isHistory }
             + (request.isConditional(at: hop) ? Self.validators(request) : [])
         return fields.filter {
-            $0.isOneLine && (!isForeignOrigin || !Self.credentials.contains($0.name.lowercased()))
+            $0.isOneLine && (!isCrossOrigin || !Self.credentials.contains($0.name.lowercased()))
         }.map(Self.line)
     }
 

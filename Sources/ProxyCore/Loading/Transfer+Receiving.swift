@@ -196,7 +196,7 @@ extension Transfer {
         try hop.content?.finish()
         guard hop.decoder != nil else { return }
         guard let rest = hop.decoder?.finish() else { throw .incomplete("base64 that breaks off") }
-        try hand(rest)
+        try deliver(rest)
     }
 
     /// Notifies the receiver that no more bytes are available now, if it got some since the last call; false
@@ -216,16 +216,16 @@ extension Transfer {
     /// Decodes base64, if the body is in it.
     private func decodeText(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         hop.bodyBytes += bytes.count
-        guard hop.decoder != nil else { return try unsafe hand(bytes) }
+        guard hop.decoder != nil else { return try unsafe deliver(bytes) }
         guard let decoded = unsafe hop.decoder?.decode(bytes) else { throw .incomplete("no base64") }
-        try hand(decoded)
+        try deliver(decoded)
     }
 
-    private func hand(_ bytes: [UInt8]) throws(LoadError) {
-        try unsafe bytes.withBytes { (bytes) throws(LoadError) in try unsafe hand(bytes) }
+    private func deliver(_ bytes: [UInt8]) throws(LoadError) {
+        try unsafe bytes.withBytes { (bytes) throws(LoadError) in try unsafe deliver(bytes) }
     }
 
-    private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    private func deliver(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         guard unsafe !bytes.isEmpty else { return }
         try unsafe job.receiver.receive(bytes: bytes)
         hop.hasProgress = true

@@ -112,7 +112,7 @@ final class Transfer {
     /// Whether the current hop needs a new connection.
     var needsFreshConnection = false
     /// Whether no other request may use the current hop's connection, before or after it.
-    private(set) var isAlone = false
+    private(set) var needsOwnConnection = false
 
     /// What a transfer knows of one hop.
     struct Hop {
@@ -179,7 +179,7 @@ final class Transfer {
 
     /// Whether a redirect has led to another origin than the requested one, or out of its bucket. It stays true after a redirect
     /// back, because the other origin chose that target.
-    private(set) var isForeignOrigin = false
+    private(set) var isCrossOrigin = false
 
     /// The slots that the current hop takes.
     var place: FetchTicket.Place {
@@ -187,9 +187,9 @@ final class Transfer {
             origin: url.origin, rule: hopRule?.maxConcurrent == nil ? job.request.rule : hopRule)
     }
 
-    /// How the current hop's certificate is verified: at a foreign origin as that origin's own rule says.
+    /// How the current hop's certificate is verified: after a redirect to another origin, as that origin's own rule says.
     var trust: OriginRuleConfiguration.TLS {
-        (isForeignOrigin ? hopRule : job.request.rule)?.tls ?? OriginRuleConfiguration.TLS()
+        (isCrossOrigin ? hopRule : job.request.rule)?.tls ?? OriginRuleConfiguration.TLS()
     }
 
     /// The rule for a redirect's target.
@@ -199,10 +199,10 @@ final class Transfer {
     var hasSentRequest: Bool { clock?.isConnecting == false }
 
     /// Starts the next hop and its deadlines.
-    /// - Parameter isAlone: whether no other request may use the hop's connection.
-    func beginHop(at now: ContinuousClock.Instant, isAlone: Bool) {
-        self.isAlone = isAlone
-        if isAlone { needsFreshConnection = true }
+    /// - Parameter needsOwnConnection: whether no other request may use the hop's connection.
+    func beginHop(at now: ContinuousClock.Instant, needsOwnConnection: Bool) {
+        self.needsOwnConnection = needsOwnConnection
+        if needsOwnConnection { needsFreshConnection = true }
         hop = Hop(rules.configuration)
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
@@ -225,7 +225,7 @@ final class Transfer {
         redirects += 1
         needsFreshConnection = false
         if url.origin != job.request.url.origin || job.request.rule?.isOutsideBucket(url) == true {
-            isForeignOrigin = true
+            isCrossOrigin = true
         }
     }
 

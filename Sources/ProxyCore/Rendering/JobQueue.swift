@@ -36,12 +36,11 @@ package struct JobQueue<Job> {
     /// In the order in which they came.
     private var waiting: [Waiting] = []
     private var running: [Int: Running] = [:]
-    /// Clients with a job that waits or runs, and those that have used more than the level, at most
-    /// `mostRemembered`: without these, a client that requests one job after the other would start at the
-    /// level each time.
+    /// Clients with a job that waits or runs, and those that have used more than `startingUse`, at most
+    /// `mostRemembered`: without these, a client that requests one job after the other would start anew each time.
     private var uses: [ClientID?: Use] = [:]
     /// The use at which new clients start.
-    private var level = Duration.zero
+    private var startingUse = Duration.zero
 
     /// Clients beyond this number are removed as soon as they have no job.
     private static var mostRemembered: Int { 4_096 }
@@ -58,14 +57,14 @@ package struct JobQueue<Job> {
 
     /// Adds a job after all others of its clients.
     package mutating func append(_ job: Job, id: Int, for waiters: Waiters) {
-        for client in waiters.current.clients { startLevel(client) }
+        for client in waiters.current.clients { raiseToStartingUse(client) }
         waiting.append(Waiting(id: id, job: job, waiters: waiters))
     }
 
-    /// Raises the use of a client that has nothing waiting to the level, so that idle time can't be saved up.
-    private mutating func startLevel(_ client: ClientID?) {
+    /// Raises the use of a client that has nothing waiting to the starting use, so that idle time can't be saved up.
+    private mutating func raiseToStartingUse(_ client: ClientID?) {
         guard !waits(client) else { return }
-        uses[client, default: Use()].time = max(uses[client]?.time ?? .zero, level)
+        uses[client, default: Use()].time = max(uses[client]?.time ?? .zero, startingUse)
     }
 
     /// Returns a job that was taken and has not begun to the front.
@@ -99,10 +98,10 @@ package struct JobQueue<Job> {
     /// Removes a client without a job that has used no more than those that wait.
     private mutating func forgetIfIdle(_ client: ClientID?) {
         guard let use = uses[client], use.workers == 0, !waits(client) else { return }
-        if use.time <= level { uses[client] = nil }
+        if use.time <= startingUse { uses[client] = nil }
         guard uses.count > Self.mostRemembered else { return }
-        let level = level
-        uses = uses.filter { $0.value.workers > 0 || waits($0.key) || $0.value.time > level }
+        let startingUse = startingUse
+        uses = uses.filter { $0.value.workers > 0 || waits($0.key) || $0.value.time > startingUse }
         guard uses.count > Self.mostRemembered else { return }
         uses = uses.filter { $0.value.workers > 0 || waits($0.key) }
     }
@@ -135,12 +134,12 @@ package struct JobQueue<Job> {
             if isNext { best = (index, waiters.priority, use) }
         }
         guard let best, let least else { return nil }
-        level = max(level, least)
+        startingUse = max(startingUse, least)
         let taken = waiting.remove(at: best.index)
         let clients = taken.waiters.current.clients
         for client in clients {
             // A client that joined a waiting job has no use yet.
-            if uses[client] == nil { uses[client] = Use(time: level) }
+            if uses[client] == nil { uses[client] = Use(time: startingUse) }
             uses[client]?.workers += 1
         }
         running[taken.id] = Running(start: now, clients: clients)
@@ -173,7 +172,7 @@ package struct JobQueue<Job> {
     }
 
     private func use(of client: ClientID?, _ spent: [ClientID?: Duration]) -> Use {
-        var use = uses[client] ?? Use(time: level)
+        var use = uses[client] ?? Use(time: startingUse)
         use.time += spent[client] ?? .zero
         return use
     }

@@ -7,7 +7,7 @@ import Primitives
 struct RenderEngine {
     let plan: RenderPlan
     /// Whether no other job runs in this process, so that the libraries' warnings are this one's.
-    var isAlone = false
+    var isOnlyJobInProcess = false
 
     /// Decodes, transforms, encodes and writes; blocks until all is written.
     /// - Parameter admit: called before a pixel is decoded: whether the job may take so many bytes, and so
@@ -19,9 +19,9 @@ struct RenderEngine {
     ) throws(RenderError) -> Rendition {
         let watch = StopWatch()
         guard let format = source.format else {
-            throw source.foreignFormat.map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
+            throw source.unreadableFormat.map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
         }
-        if isAlone { VipsLibrary.clearErrors() }
+        if isOnlyJobInProcess { VipsLibrary.clearErrors() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(RenderError) in
             let header = try self.header(of: source, as: format)
             let page = try self.page(of: source, header)
@@ -35,13 +35,13 @@ struct RenderEngine {
             }
             guard let plan = plan.shrinking(page) else {
                 // The failure of a page that the plan names says nothing about the others.
-                if let excess = self.plan.limitViolation(of: header) { throw .tooManyPixels(excess) }
+                if let violation = self.plan.limitViolation(of: header) { throw .tooManyPixels(violation) }
                 throw .resultTooLarge(self.plan.limitViolation(of: page) ?? "")
             }
             return try RenderEngine(plan: plan).renderPage(
                 source, page, watch, into: destination, at: offset, intermediateTarget: nil, admit: admit)
         }
-        if isAlone, let damage = source.damage { throw .badImageData(damage) }
+        if isOnlyJobInProcess, let damage = source.damage { throw .badImageData(damage) }
         return rendition
     }
 
@@ -57,8 +57,8 @@ struct RenderEngine {
         let decision = FormatDecision(plan: plan, header: original)
         let frames = try decision.frames()
         let count = frames.count(of: header.frames)
-        if let excess = plan.limitViolation(ofFirstSizeOf: original, frames: count) {
-            throw .resultTooLarge(excess)
+        if let violation = plan.limitViolation(ofFirstSizeOf: original, frames: count) {
+            throw .resultTooLarge(violation)
         }
         let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
         if let limit = plan.workLimit, work > limit { throw .tooMuchWork(work, limit: limit) }

@@ -91,7 +91,7 @@ struct Worker {
 
     /// If the daemon is killed, only this limit stops a picture that loops for ever.
     private func limitHeader(_ job: RenderOrder) {
-        alarm(job.alarm)
+        alarm(job.alarmSeconds)
         // Ignored in these: an errno that only a wrong argument could cause; the daemon's own deadline applies
         // as well.
         _ = linux_arm_processor_time(job.headerTime)
@@ -116,7 +116,7 @@ struct Worker {
             exit(Self.finished)
         }
         switch answer {
-        case .proceed: alarm(job.alarm)
+        case .proceed: alarm(job.alarmSeconds)
         case .refuse(let error): throw error
         case .configure, .render: exit(Self.wrongUsage)
         }
@@ -132,7 +132,7 @@ struct Worker {
         var isRefused = false
         do {
             return .finished(
-                try RenderEngine(plan: job.plan, isAlone: true).execute(
+                try RenderEngine(plan: job.plan, isOnlyJobInProcess: true).execute(
                     opened, into: destination.raw, at: job.destinationOffset,
                     intermediateTarget: intermediateTarget.map { ($0.file.raw, $0.offset) }
                 ) { (bytes, work) throws(RenderError) in

@@ -90,9 +90,9 @@ struct WorkerProcess: ~Copyable {
     /// that.
     ///
     /// To be called once it has exited.
-    var wasKilled: Bool { hasEnded && Self.foreignSignals.contains(endSignal) }
+    var wasKilled: Bool { hasEnded && Self.externalSignals.contains(endSignal) }
 
-    private static let foreignSignals: [CInt] = [SIGKILL, SIGTERM, SIGINT, SIGHUP]
+    private static let externalSignals: [CInt] = [SIGKILL, SIGTERM, SIGINT, SIGHUP]
     /// Milliseconds in which one that has closed its socket must have exited.
     private static let endGrace: CInt = 1_000
 

@@ -112,7 +112,7 @@ struct RenderOrder: Codable {
     /// Where an intermediate begins in its file; nil if none is written.
     var intermediateOffset: Int64?
     /// Seconds after which the worker ends itself, in case the daemon no longer exists.
-    var alarm: UInt32
+    var alarmSeconds: UInt32
     /// Address space in bytes until the header is read; 0 means no limit but the worker's own.
     var headerSpace: Int
     /// Microseconds of processor time until the header is read.

@@ -217,7 +217,7 @@ final class WorkerThread: Sendable {
         return RenderOrder(
             plan: plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
             destinationOffset: job.offset, intermediateOffset: job.intermediateTarget?.offset,
-            alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
+            alarmSeconds: UInt32(configuration.timeout.seconds + Self.alarmGrace),
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
     }
 

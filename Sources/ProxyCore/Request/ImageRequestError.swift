@@ -19,7 +19,7 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     /// The target has no signature, and needs one.
     case signatureRequired
     /// Another proxy's URL has no signature, and needs one.
-    case foreignSignatureRequired
+    case dialectSignatureRequired
     /// The request brings a picture, and neither a signature nor the settings allow that.
     case uploadForbidden
     /// The target's signature was made with none of the keys, or over something else; or there is no key.
@@ -33,9 +33,9 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     /// An option of another proxy's URL can't be translated.
     case untranslated(option: String, reason: String)
     /// The settings do not allow an option of another proxy's URL.
-    case foreignOptionForbidden(option: String, reason: String)
+    case dialectOptionForbidden(option: String, reason: String)
     /// The signature of another proxy's URL is missing or wrong.
-    case foreignSignature(reason: String)
+    case dialectSignature(reason: String)
     /// There is nothing at a path below the prefix of another proxy's URLs.
     case notFound(reason: String)
     /// An error about the source, and what was read as that.

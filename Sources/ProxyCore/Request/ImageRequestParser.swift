@@ -99,7 +99,7 @@ package final class ImageRequestParser: Sendable {
         translated query: QueryString, isSigned: Bool, at now: Int64, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        guard isSigned || !policy.signatures.isRequired else { throw .foreignSignatureRequired }
+        guard isSigned || !policy.signatures.isRequired else { throw .dialectSignatureRequired }
         return try parse(query: query, isSigned: isSigned, at: now, dpr: dpr, accept: accept)
     }
 
@@ -201,7 +201,7 @@ package final class ImageRequestParser: Sendable {
     package func parseInformation(
         translated query: QueryString, isSigned: Bool, at now: Int64
     ) throws(ImageRequestError) -> ImageRequest {
-        guard isSigned || !policy.signatures.isRequired else { throw .foreignSignatureRequired }
+        guard isSigned || !policy.signatures.isRequired else { throw .dialectSignatureRequired }
         let informative = query.items.filter { Self.informative.contains($0.name) }
         return try parseInformation(QueryString(items: informative), isSigned: isSigned, at: now)
     }
@@ -285,7 +285,7 @@ package final class ImageRequestParser: Sendable {
         var problems: [ImageRequestError] = []
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
             do throws(ImageRequestError) {
-                guard !Preset.foreign.contains(name) else {
+                guard !Preset.forbiddenParameters.contains(name) else {
                     throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
                 }
                 try apply(name, value, to: &parameters)
@@ -341,7 +341,7 @@ package final class ImageRequestParser: Sendable {
                 let escape =
                     parameters.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
                 throw .unknownParameter(
-                    name: item.name.excerpt, hint: Self.hint(ForeignParameter.hint(for: item.name), escape))
+                    name: item.name.excerpt, hint: Self.hint(ParameterHint.hint(for: item.name), escape))
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
                 throw .presetRequired(item.name)
@@ -371,7 +371,7 @@ package final class ImageRequestParser: Sendable {
         _ name: String, _ value: String, to parameters: inout ImageParameters
     ) throws(ImageRequestError) {
         guard let read = ImageParameters.readers[name] else {
-            throw .unknownParameter(name: name, hint: ForeignParameter.hint(for: name))
+            throw .unknownParameter(name: name, hint: ParameterHint.hint(for: name))
         }
         try read(&parameters, value)
     }

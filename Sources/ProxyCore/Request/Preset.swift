@@ -8,7 +8,7 @@ package struct Preset: Sendable, Hashable {
     package let parameters: [String: String]
 
     /// Parameters that a preset may not contain.
-    static let foreign: Set<String> = ["url", "url64", "preset", "sig", "expires"]
+    static let forbiddenParameters: Set<String> = ["url", "url64", "preset", "sig", "expires"]
 
     package init(parameters: [String: String]) {
         self.parameters = parameters

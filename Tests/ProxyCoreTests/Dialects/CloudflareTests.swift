@@ -120,14 +120,14 @@ struct CloudflareTests {
 
     @Test("A failure may be a redirect to the source")
     func redirect() throws {
-        let target = ForeignTarget("/cdn-cgi/image/w=1,onerror=redirect/https://a.test/p.jpg")
+        let target = DialectTarget("/cdn-cgi/image/w=1,onerror=redirect/https://a.test/p.jpg")
         #expect(try dialect.translate(target).redirect?.value == "https://a.test/p.jpg")
         #expect(dialect.meaning(of: "/cdn-cgi/image/onerror=show/p.jpg") == "invalid onerror")
     }
 
     @Test("Facts are requested by a format")
     func facts() throws {
-        let translation = try dialect.translate(ForeignTarget("/cdn-cgi/image/w=1,f=json/p.jpg"))
+        let translation = try dialect.translate(DialectTarget("/cdn-cgi/image/w=1,f=json/p.jpg"))
         #expect(translation.answer == .facts)
         #expect(translation.parameters.map(\.name) == ["url"])
     }

@@ -3,7 +3,7 @@
 import Dialects
 import Testing
 
-/// A foreign URL, and what it means: parameters of `/img` as they are spelt, without `url`.
+/// A dialect's URL, and what it means: parameters of `/img` as they are spelt, without `url`.
 struct Meaning: CustomTestStringConvertible {
     let target: String
     let parameters: String
@@ -20,7 +20,7 @@ extension Dialect {
     /// The parameters that a target means, without `url`; an error as its kind and option.
     func meaning(of target: String) -> String {
         do throws(TranslationError) {
-            let translation = try translate(ForeignTarget(target, now: 1_700_000_000))
+            let translation = try translate(DialectTarget(target, now: 1_700_000_000))
             let parameters = translation.parameters.filter { $0.name != "url" }
             return parameters.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         } catch {
@@ -31,7 +31,7 @@ extension Dialect {
     /// The source that a target names; an error as its kind and option.
     func source(of target: String) -> String {
         do throws(TranslationError) {
-            return try translate(ForeignTarget(target))["url"] ?? "none"
+            return try translate(DialectTarget(target))["url"] ?? "none"
         } catch {
             return "\(error.kind) \(error.option)"
         }

@@ -14,7 +14,7 @@ struct ImaginaryTests {
         settings.watermarks = ["http://h/wm.png": "wm"]
         change(&settings)
         let dialect = Imaginary(settings, keys: keys.map { Array($0.utf8) })
-        return try dialect.translate(ForeignTarget(target, hasBody: hasBody))
+        return try dialect.translate(DialectTarget(target, hasBody: hasBody))
     }
 
     private func encoded(_ text: String) -> String {

@@ -12,7 +12,7 @@ struct ImagorTests {
         settings.lenient = lenient
         settings.flavor = .imagor
         settings.defaultScheme = "https"
-        return try Thumbor(settings).translate(ForeignTarget(path))
+        return try Thumbor(settings).translate(DialectTarget(path))
     }
 
     @Test(

@@ -115,7 +115,7 @@ struct ImgixTests {
         let name = parameter.prefix { $0 != "=" }
         #expect(try Self.dialect().meaning(of: "/p.jpg?\(parameter)") == "invalid \(name)")
         let translation = try Self.dialect { $0.lenient = true }.translate(
-            ForeignTarget("/p.jpg?\(parameter)"))
+            DialectTarget("/p.jpg?\(parameter)"))
         #expect(translation["transform"] == nil)
         #expect(translation.ignored.count == 1)
     }
@@ -155,9 +155,9 @@ struct ImgixTests {
     @Test("A signature covers the path and the other parameters in their order")
     func signature() throws {
         let dialect = try Self.dialect(keys: ["other", "token"])
-        for target in Self.signed { #expect(try dialect.translate(ForeignTarget(target)).isSigned) }
+        for target in Self.signed { #expect(try dialect.translate(DialectTarget(target)).isSigned) }
         #expect(
-            try dialect.translate(ForeignTarget("/p.jpg?w=100&s=4CC268DCEE976BEF957EF28230F8E7BB")).isSigned)
+            try dialect.translate(DialectTarget("/p.jpg?w=100&s=4CC268DCEE976BEF957EF28230F8E7BB")).isSigned)
     }
 
     @Test(

@@ -57,12 +57,12 @@ struct ImgproxyClientTests {
         let path = (["", signature] + options.split(separator: "/").map(String.init) + [Self.source64])
             .joined(separator: "/")
 
-        let translation = try dialect().translate(ForeignTarget(path, now: 1_700_000_000))
+        let translation = try dialect().translate(DialectTarget(path, now: 1_700_000_000))
 
         #expect(translation.isSigned && translation["url"] == Self.source)
         if let transform = Self.meanings[options] { #expect(translation["transform"] == transform) }
         let changed = path.replacing("/\(signature)/", with: "/\(signature)/w:1/")
-        #expect(throws: TranslationError.self) { try dialect().translate(ForeignTarget(changed)) }
+        #expect(throws: TranslationError.self) { try dialect().translate(DialectTarget(changed)) }
     }
 
     /// The operations of some.
@@ -82,7 +82,7 @@ struct ImgproxyClientTests {
     @Test("Without a key it writes 'unsafe'")
     func unsafe() throws {
         let translation = try ImgproxyDialect(ImgproxyDialect.Settings()).translate(
-            ForeignTarget("/unsafe/w:200/\(Self.source64)"))
+            DialectTarget("/unsafe/w:200/\(Self.source64)"))
 
         #expect(translation["transform"] == "resize:size=200x" && translation["url"] == Self.source)
     }

@@ -58,7 +58,7 @@ struct ImgproxyTests {
             ),
         ])
     func operations(options: String, transform: String?) throws {
-        let translation = try dialect().translate(ForeignTarget("/x/\(options)/\(Self.source)"))
+        let translation = try dialect().translate(DialectTarget("/x/\(options)/\(Self.source)"))
 
         #expect(translation["transform"] == transform)
         #expect(translation["url"] == "https://example.org/cat.jpg")
@@ -78,7 +78,7 @@ struct ImgproxyTests {
             ("fn:a%zz", "filename", "a%zz.*"),
         ])
     func parameters(options: String, name: String, value: String) throws {
-        let translation = try dialect().translate(ForeignTarget("/x/\(options)/\(Self.source)"))
+        let translation = try dialect().translate(DialectTarget("/x/\(options)/\(Self.source)"))
 
         #expect(translation[name] == value)
     }
@@ -94,7 +94,7 @@ struct ImgproxyTests {
             ("aHR0/cDov/L2EvYg==.webp", "http://a/b", "webp"),
         ])
     func sources(text: String, url: String, format: String?) throws {
-        let translation = try dialect().translate(ForeignTarget("//x//w:1/\(text)"))
+        let translation = try dialect().translate(DialectTarget("//x//w:1/\(text)"))
 
         #expect(translation["url"] == url)
         #expect(translation["format"] == format)
@@ -107,7 +107,7 @@ struct ImgproxyTests {
             ("a/b", "https://base/a/b"), ("https://base/a", "https://base/a"),
             ("http://a/b", "https://base/http://a/b"),
         ] {
-            #expect(try dialect.translate(ForeignTarget("/x/w:1/plain/\(text)"))["url"] == url)
+            #expect(try dialect.translate(DialectTarget("/x/w:1/plain/\(text)"))["url"] == url)
         }
     }
 
@@ -132,7 +132,7 @@ struct ImgproxyTests {
         ])
     func refusals(target: String, option: String) throws {
         let dialect = try dialect()
-        let error = #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget(target)) }
+        let error = #expect(throws: TranslationError.self) { try dialect.translate(DialectTarget(target)) }
 
         #expect(error?.option == option)
     }
@@ -144,7 +144,7 @@ struct ImgproxyTests {
             "/x/\([String](repeating: part, count: count).joined(separator: "/"))/plain/http://h/a.jpg"
         }
         func translate(_ path: String) throws -> Translation {
-            try dialect.translate(ForeignTarget(path))
+            try dialect.translate(DialectTarget(path))
         }
         // A preset counts as one more than its options.
         let ten = "pr" + String(repeating: ":a", count: 10)
@@ -161,9 +161,9 @@ struct ImgproxyTests {
         }
 
         #expect(
-            try dialect.translate(ForeignTarget("/x/h:1/pr:a/w:9/\(Self.source)"))["transform"]
+            try dialect.translate(DialectTarget("/x/h:1/pr:a/w:9/\(Self.source)"))["transform"]
                 == "resize:size=9x6,blur:3")
-        #expect(try dialect.translate(ForeignTarget("/x/\(Self.source)"))["quality"] == "70")
+        #expect(try dialect.translate(DialectTarget("/x/\(Self.source)"))["quality"] == "70")
         let error = #expect(throws: TranslationError.self) { try self.dialect { $0.presets = ["a": "w:x"] } }
         #expect(error?.option == "presets.a")
     }
@@ -176,11 +176,11 @@ struct ImgproxyTests {
         }
 
         #expect(
-            try dialect.translate(ForeignTarget("/x/a:b/\(Self.source)"))["transform"] == "resize:size=5x6")
+            try dialect.translate(DialectTarget("/x/a:b/\(Self.source)"))["transform"] == "resize:size=5x6")
         #expect(throws: TranslationError.self) {
-            try dialect.translate(ForeignTarget("/x/w:1/\(Self.source)"))
+            try dialect.translate(DialectTarget("/x/w:1/\(Self.source)"))
         }
-        #expect(throws: TranslationError.self) { try dialect.translate(ForeignTarget("/x/\(Self.source)")) }
+        #expect(throws: TranslationError.self) { try dialect.translate(DialectTarget("/x/\(Self.source)")) }
     }
 
     // MARK: - Signatures
@@ -211,7 +211,7 @@ struct ImgproxyTests {
             as [([UInt8], [UInt8])]
         {
             let signature = signature(path, key, salt)
-            #expect(try signing().translate(ForeignTarget("/\(signature)\(path)?utm=1")).isSigned)
+            #expect(try signing().translate(DialectTarget("/\(signature)\(path)?utm=1")).isSigned)
             for wrong in [
                 "/\(signature)=\(path)", "/\(signature.dropLast())\(path)", "/\(signature)\(path)@png",
                 "/\(signature)/w:0100/\(Self.source)", "/x\(path)", "/\(path)",
@@ -219,7 +219,7 @@ struct ImgproxyTests {
             ] {
                 let dialect = try signing()
                 let error = #expect(throws: TranslationError.self) {
-                    try dialect.translate(ForeignTarget(wrong))
+                    try dialect.translate(DialectTarget(wrong))
                 }
                 #expect(error?.kind == .signature, "\(wrong)")
             }
@@ -234,7 +234,7 @@ struct ImgproxyTests {
             ("/w:1/plain/http://a/b", "/w%3A1/plain/http:/a/b"),
             ("/w:1/plain/http://a/b", "//w:1/plain/http:/a/b"),
         ] {
-            let target = ForeignTarget("/\(signature(signed, key, salt))\(sent)")
+            let target = DialectTarget("/\(signature(signed, key, salt))\(sent)")
             #expect(try signing().translate(target).isSigned, "\(sent)")
         }
     }
@@ -244,7 +244,7 @@ struct ImgproxyTests {
         let path = "/w:100/\(Self.source)"
         let dialect = try signing { $0.signatureSize = 8 }
         for size in [7, 8, 9, 32] {
-            let target = ForeignTarget(
+            let target = DialectTarget(
                 "/\(signature(path, [0x00, 0x11, 0x22, 0x33], [0x88, 0x99], size: size))\(path)")
             if size == 8 {
                 #expect(try dialect.translate(target).isSigned)
@@ -258,9 +258,9 @@ struct ImgproxyTests {
     func trusted() throws {
         let dialect = try signing { $0.trustedSignatures = ["unsafe"] }
 
-        #expect(try !dialect.translate(ForeignTarget("/unsafe/\(Self.source)")).isSigned)
+        #expect(try !dialect.translate(DialectTarget("/unsafe/\(Self.source)")).isSigned)
         #expect(throws: TranslationError.self) {
-            try dialect.translate(ForeignTarget("/other/\(Self.source)"))
+            try dialect.translate(DialectTarget("/other/\(Self.source)"))
         }
     }
 
@@ -285,13 +285,13 @@ struct ImgproxyTests {
     func commercial() throws {
         let dialect = try dialect { $0.pro = true }
         let translation = try dialect.translate(
-            ForeignTarget("/x/w:9/sa:0.5/-/bl:1/da:1/pg:2/\(Self.source)"))
+            DialectTarget("/x/w:9/sa:0.5/-/bl:1/da:1/pg:2/\(Self.source)"))
 
         #expect(translation["transform"] == "resize:size=9x,saturation:0.5,blur:1")
         #expect(translation["animate"] == "first")
         #expect(translation["frame"] == "2")
         #expect(throws: TranslationError.self) {
-            try dialect.translate(ForeignTarget("/x/gr:1/\(Self.source)"))
+            try dialect.translate(DialectTarget("/x/gr:1/\(Self.source)"))
         }
     }
 
@@ -299,11 +299,11 @@ struct ImgproxyTests {
     func longestSide() throws {
         let dialect = try dialect { $0.securityOptions = true }
         #expect(
-            try dialect.translate(ForeignTarget("/x/mrd:90/pd:5/\(Self.source)"))["transform"]
+            try dialect.translate(DialectTarget("/x/mrd:90/pd:5/\(Self.source)"))["transform"]
                 == "pad:5:5:5:5:color=transparent,resize:90x90")
-        #expect(try dialect.translate(ForeignTarget("/x/mrd:0/\(Self.source)"))["transform"] == nil)
+        #expect(try dialect.translate(DialectTarget("/x/mrd:0/\(Self.source)"))["transform"] == nil)
         #expect(throws: TranslationError.self) {
-            try self.dialect().translate(ForeignTarget("/x/mrd:90/\(Self.source)"))
+            try self.dialect().translate(DialectTarget("/x/mrd:90/\(Self.source)"))
         }
     }
 
@@ -311,9 +311,9 @@ struct ImgproxyTests {
     func expiry() throws {
         let dialect = try dialect()
         let error = #expect(throws: TranslationError.self) {
-            try dialect.translate(ForeignTarget("/x/exp:100/\(Self.source)", now: 100))
+            try dialect.translate(DialectTarget("/x/exp:100/\(Self.source)", now: 100))
         }
         #expect(error?.kind == .expired)
-        #expect(try dialect.translate(ForeignTarget("/x/exp:0/\(Self.source)", now: 100))["expires"] == nil)
+        #expect(try dialect.translate(DialectTarget("/x/exp:0/\(Self.source)", now: 100))["expires"] == nil)
     }
 }

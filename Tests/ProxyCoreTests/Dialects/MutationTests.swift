@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-@Suite("Foreign URLs with errors in them")
+@Suite("URLs of dialects with errors in them")
 struct MutationTests {
     private static let pieces = [
         "/", "//", ":", "::", "%", "%2", "%00", "%25", "%FF", "?", "&", "=", "@", ".", ",", "(", ")", "-",
@@ -36,13 +36,13 @@ struct MutationTests {
         }
     }
 
-    private static func dialect<Foreign: Dialect>(_ type: Foreign.Type) throws -> any Dialect {
-        try Foreign(Foreign.Settings(), keys: [])
+    private static func dialect<Parser: Dialect>(_ type: Parser.Type) throws -> any Dialect {
+        try Parser(Parser.Settings(), keys: [])
     }
 
     private static func check(_ dialect: any Dialect, _ target: String) {
         do throws(TranslationError) {
-            let names = try dialect.translate(ForeignTarget(target, now: 1)).parameters.map(\.name)
+            let names = try dialect.translate(DialectTarget(target, now: 1)).parameters.map(\.name)
             #expect(Set(names).count == names.count, "\(target)")
         } catch {
             #expect(!error.reason.isEmpty, "\(target)")

@@ -59,7 +59,7 @@ struct NextJSTests {
         let target = "/_next/image?url=%2Fp.jpg&w=640&q=75&h=1"
         #expect(try Self.dialect().meaning(of: target) == "invalid h")
         #expect(
-            try Self.dialect { $0.lenient = true }.translate(ForeignTarget(target)).ignored == [
+            try Self.dialect { $0.lenient = true }.translate(DialectTarget(target)).ignored == [
                 "h: is no parameter"
             ])
     }

@@ -17,7 +17,7 @@ struct ThumborTests {
         settings.respectsOrientation = true
         settings.watermarks = ["http://h/wm.png": "wm"]
         change(&settings)
-        return try Thumbor(settings, keys: [Self.key]).translate(ForeignTarget(path))
+        return try Thumbor(settings, keys: [Self.key]).translate(DialectTarget(path))
     }
 
     // MARK: - The path
@@ -345,7 +345,7 @@ struct ThumborTests {
         // HMAC-SHA1 with an empty key.
         let path = "/5SdH4a6r76kHzqNONKK2Eyt65ps=/300x200/http://h/a.jpg"
         #expect(throws: TranslationError.self) {
-            try Thumbor(Thumbor.Settings()).translate(ForeignTarget(path))
+            try Thumbor(Thumbor.Settings()).translate(DialectTarget(path))
         }
     }
 

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Dialects
 
-@Suite("Translations of foreign URLs")
+@Suite("Translations of dialects' URLs")
 struct TranslationTests {
     @Test("A target is divided at its first question mark")
     func division() {
-        #expect(ForeignTarget("/a/b?c=1?2") == ForeignTarget(path: "/a/b", query: "c=1?2"))
-        #expect(ForeignTarget("/a/b") == ForeignTarget(path: "/a/b", query: nil))
+        #expect(DialectTarget("/a/b?c=1?2") == DialectTarget(path: "/a/b", query: "c=1?2"))
+        #expect(DialectTarget("/a/b") == DialectTarget(path: "/a/b", query: nil))
     }
 
     @Test("A translation is shown as a target whose values are encoded once")

@@ -178,7 +178,7 @@ struct WeservTests {
 
     @Test("Facts are requested by a format, and say the result's size where that follows from the parameters")
     func facts() throws {
-        let target = ForeignTarget("/?url=a.test/p.gif&output=json&n=-1&w=40")
+        let target = DialectTarget("/?url=a.test/p.gif&output=json&n=-1&w=40")
         #expect(try strict.translate(target).answer == .facts)
         var parser = JSONParser(
             Array(#"{"format":"gif","uprightWidth":80,"uprightHeight":60,"frames":3,"alpha":true}"#.utf8))
@@ -190,12 +190,12 @@ struct WeservTests {
     @Test("A failure may be a redirect to the source or to another picture, and a picture a data URL")
     func redirects() throws {
         #expect(
-            try strict.translate(ForeignTarget("/?url=a.test/p.jpg&default=1")).redirect?.value
+            try strict.translate(DialectTarget("/?url=a.test/p.jpg&default=1")).redirect?.value
                 == "http://a.test/p.jpg")
-        let other = ForeignTarget("/?url=a.test/p.jpg&errorredirect=https%3A%2F%2Fb.test%2Fq%20r.jpg")
+        let other = DialectTarget("/?url=a.test/p.jpg&errorredirect=https%3A%2F%2Fb.test%2Fq%20r.jpg")
         #expect(try strict.translate(other).redirect?.value == "https://b.test/q%20r.jpg")
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&default=javascript:alert(1)") == "invalid default")
-        #expect(try strict.translate(ForeignTarget("/?url=a.test/p.jpg&encoding=base64")).answer == .dataURL)
+        #expect(try strict.translate(DialectTarget("/?url=a.test/p.jpg&encoding=base64")).answer == .dataURL)
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&encoding=hex") == "invalid encoding")
     }
 
@@ -210,7 +210,7 @@ struct WeservTests {
     func leniency(_ parameter: String) throws {
         let name = parameter.prefix { $0 != "=" }
         #expect(strict.meaning(of: "/?url=a.test/p.jpg&\(parameter)") == "invalid \(name)")
-        let translation = try lenient.translate(ForeignTarget("/?url=a.test/p.jpg&\(parameter)"))
+        let translation = try lenient.translate(DialectTarget("/?url=a.test/p.jpg&\(parameter)"))
         #expect(translation["transform"] == nil)
         #expect(translation.ignored.count == 1)
         #expect(translation.ignored[0].hasPrefix("\(name): "))

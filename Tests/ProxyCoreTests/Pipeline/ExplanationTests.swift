@@ -35,7 +35,7 @@ struct ExplanationTests {
         let fixture = try PipelineFixture(renderer: renderer)
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]))
         let request = try fixture.request("/a.jpg", "transform=resize:30x20&format=png")
-        let asked = asksNodes ? FetchContext.Asked(target: "/img?url=x", accept: "") : nil
+        let asked = asksNodes ? FetchContext.ForwardedRequest(target: "/img?url=x", accept: "") : nil
         let making = Task {
             try await fixture.pipeline.response(for: request, context: FetchContext(asked: asked))
         }

@@ -60,7 +60,8 @@ struct HomePictureTests {
         }
 
         let answer = try await fixture.get(
-            "/a.jpg", context: FetchContext(asked: FetchContext.Asked(target: "/img?url=a", accept: "")))
+            "/a.jpg",
+            context: FetchContext(asked: FetchContext.ForwardedRequest(target: "/img?url=a", accept: "")))
 
         #expect(answer.provenance == .shared)
         #expect(try answer.bytes == Fixtures.photo)

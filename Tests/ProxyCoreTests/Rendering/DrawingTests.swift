@@ -133,7 +133,7 @@ struct DrawingTests {
             "<!DOCTYPE svg [<!ELEMENT a (#PCDATA)><!NOTATION a PUBLIC '> <!-- '>]>",
             "<!DOCTYPE svg PUBLIC '><!-- ' 'a'>",
         ] {
-            #expect(DrawingWeight(Array((doctype + tower).utf8)).isExcessive, "\(doctype)")
+            #expect(SVGElementCount(Array((doctype + tower).utf8)).isExcessive, "\(doctype)")
         }
     }
 
@@ -155,7 +155,7 @@ struct DrawingTests {
         ] {
             let drawing = Array(Self.svg(Self.red + content).utf8)
             let pixels = try unsafe drawing.withUnsafeBytes { (text) throws(ImagingError) in
-                try unsafe DrawingGuard.check(text)
+                try unsafe SVGCheck.check(text)
             }
             #expect(pixels == 60_000, "\(content.prefix(60))")
             await #expect(throws: RenderError.tooManyPixels("")) {
@@ -207,7 +207,7 @@ struct DrawingTests {
 
     @Test("The weight of malformed, recursive and deeply nested drawings is computed")
     func oddTexts() {
-        func isExcessive(_ text: String) -> Bool { DrawingWeight(Array(text.utf8)).isExcessive }
+        func isExcessive(_ text: String) -> Bool { SVGElementCount(Array(text.utf8)).isExcessive }
         let depth = 20_000
 
         for text in [

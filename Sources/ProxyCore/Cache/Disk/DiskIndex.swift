@@ -224,7 +224,7 @@ final class DiskIndex: Sendable {
     /// How many bytes of the disk a file of this length takes.
     func allocated(_ length: Int64) -> Int64 {
         let block = state.blockSize
-        return (min(max(length, 0), StoredRecord.plausible.upperBound) + block - 1) / block * block
+        return (min(max(length, 0), StoredRecord.numberRange.upperBound) + block - 1) / block * block
     }
 
 }
@@ -243,7 +243,7 @@ extension SQLiteRow {
     /// A number of bytes or seconds, in a column that contains nothing else unless it was altered.
     func number(at column: Int32) throws -> Int64 {
         let number = try anyNumber(at: column)
-        guard StoredRecord.plausible.contains(number) else { throw Self.altered }
+        guard StoredRecord.numberRange.contains(number) else { throw Self.altered }
         return number
     }
 

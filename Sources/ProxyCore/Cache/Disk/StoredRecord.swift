@@ -32,7 +32,7 @@ struct StoredRecord: Equatable {
     /// Bytes without the texts.
     private static let fixedLength = 48 + 14 * 8 + 3 * 4
     /// Numbers that can be added and subtracted without an overflow, whatever an altered page contains.
-    static let plausible: ClosedRange<Int64> = -(1 << 50)...(1 << 50)
+    static let numberRange: ClosedRange<Int64> = -(1 << 50)...(1 << 50)
     private static let isRedirected: UInt8 = 1
     private static let isTargeted: UInt8 = 2
 
@@ -141,14 +141,14 @@ extension LittleEndianReader {
 
     /// The next number of seconds or bytes; nil if it is none that was written.
     fileprivate mutating func number() -> Int64? {
-        integer(Int64.self).flatMap { StoredRecord.plausible.contains($0) ? $0 : nil }
+        integer(Int64.self).flatMap { StoredRecord.numberRange.contains($0) ? $0 : nil }
     }
 
     /// The same, or that there is none.
     fileprivate mutating func optionalNumber() -> Int64?? {
         guard let number = integer(Int64.self) else { return nil }
         if number == .min { return .some(nil) }
-        return StoredRecord.plausible.contains(number) ? .some(number) : nil
+        return StoredRecord.numberRange.contains(number) ? .some(number) : nil
     }
 
     /// A text of so many bytes, or that there is none; nil if it is not valid.

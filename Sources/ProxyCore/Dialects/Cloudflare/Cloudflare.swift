@@ -51,7 +51,7 @@ package struct Cloudflare: Dialect {
 
     private static let start = "/cdn-cgi/image/"
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         guard target.path.hasPrefix(Self.start) else {
             throw TranslationError(.notFound, "", "a path begins with \(Self.start)")
         }

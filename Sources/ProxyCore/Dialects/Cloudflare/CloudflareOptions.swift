@@ -89,15 +89,15 @@ struct CloudflareOptions: OptionReading {
             return cuts == [0, 0, 0, 0] ? [] : ["inset:" + cuts.map(String.init).joined(separator: ":")]
         }
         let rectangle = try ["width", "height", "left", "top"].map { (side) throws(TranslationError) in
-            try number("trim.\(side)", in: 0...ForeignSide.maxPixels)
+            try number("trim.\(side)", in: 0...SideLength.maxPixels)
         }
         guard rectangle.contains(where: { $0 != nil }) else { return [] }
         let (width, height) = (
-            rectangle[0].map { ForeignSide.pixels($0) }, rectangle[1].map { ForeignSide.pixels($0) }
+            rectangle[0].map { SideLength.pixels($0) }, rectangle[1].map { SideLength.pixels($0) }
         )
         let (left, top) = (DecimalText.text(rectangle[2] ?? 0), DecimalText.text(rectangle[3] ?? 0))
         return [
-            "crop:\(ForeignSide.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"
+            "crop:\(SideLength.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"
         ]
     }
 
@@ -111,7 +111,7 @@ struct CloudflareOptions: OptionReading {
         let gravity = try gravity()
         let color = try background()
         guard width != nil || height != nil else { return [] }
-        let size = ForeignSide.size(width, height)
+        let size = SideLength.size(width, height)
         let hasBoth = width != nil && height != nil
         switch fit {
         case "scale-down": return ["resize:\(size)"]
@@ -124,9 +124,9 @@ struct CloudflareOptions: OptionReading {
         }
     }
 
-    private mutating func side(_ name: String, _ density: Double) throws(TranslationError) -> ForeignSide? {
-        guard let number = try number(name, in: 1...ForeignSide.maxPixels) else { return nil }
-        return .pixels(min(number * density, ForeignSide.maxPixels))
+    private mutating func side(_ name: String, _ density: Double) throws(TranslationError) -> SideLength? {
+        guard let number = try number(name, in: 1...SideLength.maxPixels) else { return nil }
+        return .pixels(min(number * density, SideLength.maxPixels))
     }
 
     private static let gravities = [
@@ -153,8 +153,8 @@ struct CloudflareOptions: OptionReading {
 
     // MARK: - Colours
 
-    private mutating func background() throws(TranslationError) -> ForeignColor? {
-        try value("background", "must be a CSS colour: a name, #RRGGBB or rgb()") { ForeignColor(css: $0) }
+    private mutating func background() throws(TranslationError) -> DialectColor? {
+        try value("background", "must be a CSS colour: a name, #RRGGBB or rgb()") { DialectColor(css: $0) }
     }
 
     private mutating func effects() throws(TranslationError) -> [String] {

@@ -61,7 +61,7 @@ package struct Imaginary: Dialect {
     package let answersInformation = true
 
     /// Without `url`, the picture is the request's body.
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         let pairs = ImaginaryQuery.pairs(of: target.query ?? "")
         let isSigned = try isSigned(target, pairs)
         let query = ImaginaryQuery(pairs)
@@ -84,7 +84,7 @@ package struct Imaginary: Dialect {
 
     /// Of `/info`: as stored, not turned. GIF counts as transparent, and an orientation of 0 is none.
     package func facts(
-        from information: JSONValue, for target: ForeignTarget
+        from information: JSONValue, for target: DialectTarget
     ) throws(TranslationError) -> JSONValue {
         let isGIF = information["format"] == .string("gif")
         let hasAlpha = isGIF || information["alpha"] == .bool(true)
@@ -137,7 +137,7 @@ package struct Imaginary: Dialect {
 
     /// Whether a key allows the request; false where none is configured.
     private func isSigned(
-        _ target: ForeignTarget, _ pairs: [(name: String, value: String)]
+        _ target: DialectTarget, _ pairs: [(name: String, value: String)]
     ) throws(TranslationError) -> Bool {
         guard !keys.isEmpty else { return false }
         return settings.signsURLs

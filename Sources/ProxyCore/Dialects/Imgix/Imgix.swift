@@ -54,7 +54,7 @@ package struct Imgix: Dialect {
         isLenient = settings.lenient
     }
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         var translation = Translation()
         let query = try signature.checked(target, isSigned: &translation.isSigned)
         var options = try ImgixOptions(query, Leniency(isLenient: isLenient))

@@ -45,11 +45,11 @@ extension ImgixOptions {
             try leniency.ignoreOrThrow("rect", "must be x,y,width,height")
             return []
         }
-        func side(_ number: Double) -> ForeignSide { number <= 1 ? .percent(number * 100) : .pixels(number) }
+        func side(_ number: Double) -> SideLength { number <= 1 ? .percent(number * 100) : .pixels(number) }
         func corner(_ number: Double) -> String {
             number > 0 && number < 1 ? DecimalText.text(number * 100) + "pc" : DecimalText.text(number)
         }
-        return ["crop:\(ForeignSide.size(side(width), side(height))):x=\(corner(x)):y=\(corner(y))"]
+        return ["crop:\(SideLength.size(side(width), side(height))):x=\(corner(x)):y=\(corner(y))"]
     }
 
     private mutating func turns() throws(TranslationError) -> [String] {
@@ -87,10 +87,10 @@ extension ImgixOptions {
     }
 
     private mutating func sized(
-        _ width: ForeignSide?, _ height: ForeignSide?, _ fit: String
+        _ width: SideLength?, _ height: SideLength?, _ fit: String
     ) throws(TranslationError) -> [String] {
         guard width != nil || height != nil else { return [] }
-        let size = ForeignSide.size(width, height)
+        let size = SideLength.size(width, height)
         guard width != nil, height != nil else {
             return ["resize:\(size)" + (["max", "min", "fillmax"].contains(fit) ? "" : ":enlarge=1")]
         }
@@ -103,7 +103,7 @@ extension ImgixOptions {
             let enlarge = fit == "crop" ? ":enlarge=1" : ""
             let (gravity, zoom) = try position()
             guard zoom > 1, let width, let height else { return ["resize:\(size):cover\(gravity)\(enlarge)"] }
-            let large = ForeignSide.size(width.scaled(by: zoom), height.scaled(by: zoom))
+            let large = SideLength.size(width.scaled(by: zoom), height.scaled(by: zoom))
             try refusePercent(size, fit)
             return ["resize:\(large):outside:enlarge=1", "crop:\(size)\(gravity)"]
         case "fill", "fillmax", "clamp":
@@ -185,15 +185,15 @@ extension ImgixOptions {
     }
 }
 
-extension ForeignSide {
+extension SideLength {
     /// The other side of a size with these proportions; a share says nothing about it.
-    fileprivate func missingSide(times factor: Double) -> ForeignSide? {
+    fileprivate func missingSide(times factor: Double) -> SideLength? {
         guard case .pixels(let number) = self else { return nil }
         return .pixels((number * factor).rounded())
     }
 
     /// What is left between borders; they do not count beside a share.
-    fileprivate func reduced(by borders: Double) -> ForeignSide {
+    fileprivate func reduced(by borders: Double) -> SideLength {
         guard case .pixels(let number) = self else { return self }
         return .pixels(max(1, number - borders))
     }

@@ -63,7 +63,7 @@ extension ImgixOptions {
     }
 
     private mutating func duotone() throws(TranslationError) -> [String] {
-        let colors = list("duotone").compactMap { ForeignColor($0, alpha: .first) }
+        let colors = list("duotone").compactMap { DialectColor($0, alpha: .first) }
         guard colors.count == 2 else {
             try leniency.ignoreOrThrow("duotone", "must be two colours")
             return []
@@ -105,7 +105,7 @@ extension ImgixOptions {
         guard self["border"] != nil else { return operations }
         let parts = list("border")
         guard parts.count == 2, let width = NumberText.decimal(parts[0]), (0...10_000).contains(width),
-            let color = ForeignColor(parts[1], alpha: .first)
+            let color = DialectColor(parts[1], alpha: .first)
         else {
             try leniency.ignoreOrThrow("border", "must be width,colour")
             return operations

@@ -41,7 +41,7 @@ struct ImgixOptions: OptionReading {
     /// Reads a query without its signature.
     init(_ query: String?, _ leniency: Leniency) throws(TranslationError) {
         self.leniency = leniency
-        for item in ForeignQuery(query).items {
+        for item in DialectQuery(query).items {
             // Each has a variant whose value is base64url.
             let isEncoded = item.name.hasSuffix("64")
             let name = isEncoded ? String(item.name.dropLast(2)) : item.name
@@ -74,9 +74,9 @@ struct ImgixOptions: OptionReading {
     }
 
     /// A side: pixels, or up to 1 a share of the source.
-    mutating func side(_ name: String, density: Double = 1) throws(TranslationError) -> ForeignSide? {
-        guard let number = try number(name, in: 0...ForeignSide.maxPixels), number > 0 else { return nil }
-        let side = number <= 1 ? ForeignSide.percent(number * 100) : .pixels(number.rounded())
+    mutating func side(_ name: String, density: Double = 1) throws(TranslationError) -> SideLength? {
+        guard let number = try number(name, in: 0...SideLength.maxPixels), number > 0 else { return nil }
+        let side = number <= 1 ? SideLength.percent(number * 100) : .pixels(number.rounded())
         return side.scaled(by: density)
     }
 

@@ -18,7 +18,7 @@ struct ImgixSignature: Sendable {
     /// Returns the query without the signature.
     ///
     /// The time does not depend on which token fits, or whether one does.
-    func checked(_ target: ForeignTarget, isSigned: inout Bool) throws(TranslationError) -> String? {
+    func checked(_ target: DialectTarget, isSigned: inout Bool) throws(TranslationError) -> String? {
         let (query, code) = Self.divided(target.query)
         guard !tokens.isEmpty else { return query }
         guard let code else {

@@ -158,7 +158,7 @@ package struct ImgproxyDialect: Dialect {
         }
     }
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         let (signature, path) = try divide(target.path)
         let isSigned = try check(signature, of: path)
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -97,14 +97,14 @@ package struct NextJS: Dialect {
     private static let paths: Set<String> = ["/_next/image", "/_vercel/image"]
     private static let names: Set<String> = ["url", "w", "q"]
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         // `trailingSlash` in the configuration makes a redirect to the path with one.
         guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path)
         else {
             throw TranslationError(.notFound, "", "the path is /_next/image")
         }
         var leniency = Leniency(isLenient: isLenient)
-        let values = try values(of: ForeignQuery(target.query), &leniency)
+        let values = try values(of: DialectQuery(target.query), &leniency)
         let width = try number("w", values["w"])
         guard widths.contains(width) else {
             throw TranslationError(.invalid, "w", "must be one of deviceSizes or imageSizes")
@@ -129,7 +129,7 @@ package struct NextJS: Dialect {
     }
 
     private func values(
-        of query: ForeignQuery, _ leniency: inout Leniency
+        of query: DialectQuery, _ leniency: inout Leniency
     ) throws(TranslationError) -> [String: String] {
         var values: [String: String] = [:]
         for item in query.items {

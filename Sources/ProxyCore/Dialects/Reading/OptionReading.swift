@@ -45,9 +45,9 @@ extension OptionReading {
     }
 
     /// A colour whose alpha, if given, stands before red.
-    mutating func color(_ name: String) throws(TranslationError) -> ForeignColor? {
+    mutating func color(_ name: String) throws(TranslationError) -> DialectColor? {
         try value(name, "must be a CSS name or RGB, ARGB, RRGGBB, AARRGGBB in hexadecimal") {
-            ForeignColor($0, alpha: .first)
+            DialectColor($0, alpha: .first)
         }
     }
 }

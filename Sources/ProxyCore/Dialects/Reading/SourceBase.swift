@@ -3,7 +3,7 @@
 import Primitives
 import URLs
 
-/// Where sources come from that a foreign URL names by their path alone.
+/// Where sources come from that a dialect's URL names by their path alone.
 struct SourceBase: Sendable, Hashable {
     /// An absolute URL that ends with a slash.
     private let url: String

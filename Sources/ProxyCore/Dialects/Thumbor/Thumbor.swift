@@ -114,7 +114,7 @@ package struct Thumbor: Dialect {
         return dialect
     }
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         let (rest, isSigned) = try checked(target.path)
         let options = try ThumborPath(parsing: rest, flavor: settings.flavor)
         guard options.filters.count <= Translation.mostOptions else {
@@ -131,7 +131,7 @@ package struct Thumbor: Dialect {
 
     /// Of `meta`: the size after the work, and how it comes to that.
     package func facts(
-        from information: JSONValue, for target: ForeignTarget
+        from information: JSONValue, for target: DialectTarget
     ) throws(TranslationError) -> JSONValue {
         let options = try ThumborPath(parsing: checked(target.path).rest, flavor: settings.flavor)
         let isUpright = settings.respectsOrientation || settings.flavor == .imagor

@@ -172,7 +172,7 @@ extension ThumborPlan {
 
     /// Refuses a colour that thumbor fails for: it knows names and 3, 4, 6 or 8 hexadecimal digits.
     static func checkColor(_ text: String, _ name: String) throws(TranslationError) {
-        guard ForeignColor(text, alpha: .last) == nil else { return }
+        guard DialectColor(text, alpha: .last) == nil else { return }
         throw TranslationError(.invalid, name, "'\(text.excerpt)' is no colour")
     }
 

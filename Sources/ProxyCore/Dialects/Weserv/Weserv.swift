@@ -30,7 +30,7 @@ package struct Weserv: Dialect {
         isLenient = settings.lenient
     }
 
-    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+    package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         var options = try WeservOptions(target.query, Leniency(isLenient: isLenient))
         var translation = Translation()
         let url = try source(options["url"] ?? "")
@@ -78,7 +78,7 @@ extension Weserv {
     /// Facts as weserv's `output=json` has them: the source's format, and the result's size, where it follows from
     /// the requested size alone.
     package func facts(
-        from information: JSONValue, for target: ForeignTarget
+        from information: JSONValue, for target: DialectTarget
     ) throws(TranslationError) -> JSONValue {
         var options = try WeservOptions(target.query, Leniency(isLenient: isLenient))
         var members: [JSONValue.Member] = []

@@ -8,13 +8,13 @@ extension WeservOptions {
 
     /// The requested size.
     private struct Box {
-        let width: ForeignSide?
-        let height: ForeignSide?
+        let width: SideLength?
+        let height: SideLength?
         let fit: Fit
         /// Whether the result may be larger than the picture.
         let mayEnlarge: Bool
 
-        var size: String { ForeignSide.size(width, height) }
+        var size: String { SideLength.size(width, height) }
         var hasBoth: Bool { width != nil && height != nil }
         var isEmpty: Bool { width == nil && height == nil }
         /// Whether there may be bars: a side alone is always reached if it may be enlarged.
@@ -49,7 +49,7 @@ extension WeservOptions {
         else {
             return nil
         }
-        func pixels(_ side: ForeignSide?, _ source: Int) -> Double? {
+        func pixels(_ side: SideLength?, _ source: Int) -> Double? {
             switch side {
             case .pixels(let number)?: number
             case .percent(let number)?: Double(source) * number / 100
@@ -98,7 +98,7 @@ extension WeservOptions {
         case .outside where box.hasBoth:
             return "resize:\(box.size):outside\(enlarge)"
         case .fill:
-            let size = ForeignSide.size(box.width ?? .percent(100), box.height ?? .percent(100))
+            let size = SideLength.size(box.width ?? .percent(100), box.height ?? .percent(100))
             return "resize:\(size):fill\(box.mayEnlarge ? enlarge : ":bound=side")"
         case .contain where box.hasBoth:
             try refusePercent(box, "with fit=contain")
@@ -118,7 +118,7 @@ extension WeservOptions {
     private mutating func bars(_ box: Box) throws(TranslationError) -> [String] {
         guard box.hasBars else { return [] }
         let color = try visibleColor("cbg") ?? .transparent
-        let size = ForeignSide.size(box.width ?? .percent(100), box.height ?? .percent(100))
+        let size = SideLength.size(box.width ?? .percent(100), box.height ?? .percent(100))
         let grow = box.hasBoth ? "" : ":grow=1"
         return ["extend:\(size)\(try gravity(ofBars: true)):color=\(color.text)\(grow)"]
     }
@@ -188,10 +188,10 @@ extension WeservOptions {
 
     /// `cx`, `cy`, `cw` and `ch`.
     private mutating func rectangle() throws(TranslationError) -> String? {
-        var sides: [String: ForeignSide] = [:]
+        var sides: [String: SideLength] = [:]
         for name in ["cw", "ch", "cx", "cy"] where self[name] != nil { sides[name] = try side(name) }
         guard !sides.isEmpty else { return nil }
-        let size = ForeignSide.size(sides["cw"] ?? .percent(100), sides["ch"] ?? .percent(100))
+        let size = SideLength.size(sides["cw"] ?? .percent(100), sides["ch"] ?? .percent(100))
         let (x, y) = (sides["cx"]?.text ?? "0", sides["cy"]?.text ?? "0")
         let hasCorner = sides["cx"] != nil || sides["cy"] != nil
         return "crop:\(size):x=\(x):y=\(y)" + (hasCorner ? ":lenient=sides" : "")

@@ -22,7 +22,7 @@ struct WeservOptions: OptionReading {
     /// Reads a query.
     init(_ query: String?, _ leniency: Leniency) throws(TranslationError) {
         self.leniency = leniency
-        for item in ForeignQuery(query).items {
+        for item in DialectQuery(query).items {
             let name = item.name.lowercased() == "url" ? "url" : Self.synonyms[item.name] ?? item.name
             guard Self.names.contains(name) else {
                 let hint =
@@ -87,7 +87,7 @@ struct WeservOptions: OptionReading {
     }
 
     /// Pixels, or a share of the picture's side with `%`; nil for 0, too.
-    mutating func side(_ name: String) throws(TranslationError) -> ForeignSide? {
+    mutating func side(_ name: String) throws(TranslationError) -> SideLength? {
         guard let text = self[name] else { return nil }
         // The sign may have been encoded twice.
         if let percent = text.hasSuffix("%")
@@ -107,7 +107,7 @@ struct WeservOptions: OptionReading {
             try leniency.ignoreOrThrow(name, "must be pixels, or a percentage")
             return nil
         }
-        guard Double(number) <= ForeignSide.maxPixels else {
+        guard Double(number) <= SideLength.maxPixels else {
             throw TranslationError(.invalid, name, "must be at most 100000")
         }
         return number > 0 ? .pixels(Double(number)) : nil
@@ -117,7 +117,7 @@ struct WeservOptions: OptionReading {
     private static let mostPixels = 10_000_000
 
     /// A colour that can be seen; nil where it is transparent.
-    mutating func visibleColor(_ name: String) throws(TranslationError) -> ForeignColor? {
+    mutating func visibleColor(_ name: String) throws(TranslationError) -> DialectColor? {
         try color(name).flatMap { $0.isTransparent ? nil : $0 }
     }
 

@@ -55,7 +55,7 @@ extension VipsImage {
     package borrowing func inSRGB(keepsGrey: Bool) throws(ImagingError) -> VipsImage {
         let space = unsafe vips_image_get_interpretation(raw)
         let isCMYK = space == VIPS_INTERPRETATION_CMYK
-        if hasForeignProfile {
+        if needsConversion {
             let image = try withRelativeTable()
             return try unsafe derived(shim_icc_to_srgb(image.raw, isCMYK ? "cmyk" : "srgb"))
         }
@@ -96,7 +96,7 @@ extension VipsImage {
 
     /// Whether an embedded profile fits these pixels and is not the usual sRGB one. libvips would use a grey
     /// picture's profile as one for colours.
-    private var hasForeignProfile: Bool {
+    private var needsConversion: Bool {
         var length = 0
         guard let bytes = unsafe shim_blob_field(raw, "icc-profile-data", &length) else { return false }
         let profile = unsafe ColorProfile(UnsafeRawBufferPointer(start: bytes, count: length))

@@ -30,8 +30,8 @@ typealias RawSource = UnsafeMutablePointer<CVips.VipsSource>
     }
 
     /// The format that is never read, by the same bytes; nil for any other.
-    package var foreignFormat: ForeignFormat? {
-        unsafe ForeignFormat(sniffing: Array(memory.prefix(ImageFormat.sniffLength)))
+    package var unreadableFormat: UnreadableFormat? {
+        unsafe UnreadableFormat(sniffing: Array(memory.prefix(ImageFormat.sniffLength)))
     }
 
     /// Fills `count` bytes with `read`, which gets the memory and returns whether it has filled all of it.

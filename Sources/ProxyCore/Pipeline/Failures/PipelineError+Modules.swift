@@ -32,7 +32,7 @@ extension PipelineError {
             self = Self.sourceForbidden.explained(
                 "an origin may read its path as one that another rule of origins matches, or none")
         case .signatureRequired: self = .signatureRequired
-        case .foreignSignatureRequired:
+        case .dialectSignatureRequired:
             self = Self.signatureRequired.saying(
                 "it has to be signed as its dialect's URLs are, with one of the dialect's keys")
         case .uploadForbidden:
@@ -52,9 +52,9 @@ extension PipelineError {
         case .urlExpired: self = .urlExpired
         case .untranslated(let option, let reason):
             self = Self.untranslated.about(option).saying(option.isEmpty ? reason : "'\(option)': \(reason)")
-        case .foreignOptionForbidden(let option, let reason):
-            self = Self.foreignOptionForbidden.about(option).saying("'\(option)': \(reason)")
-        case .foreignSignature(let reason): self = Self.signatureMismatch.saying(reason)
+        case .dialectOptionForbidden(let option, let reason):
+            self = Self.dialectOptionForbidden.about(option).saying("'\(option)': \(reason)")
+        case .dialectSignature(let reason): self = Self.signatureMismatch.saying(reason)
         case .notFound(let reason): self = Self.nothingThere.saying(reason)
         case .ofSource(let error, let source):
             let known = PipelineError(error)

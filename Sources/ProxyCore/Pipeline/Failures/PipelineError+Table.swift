@@ -43,7 +43,7 @@ extension PipelineError {
     /// Another proxy's URL can't be translated.
     static let untranslated = PipelineError(
         400, "untranslated", "The other proxy's URL has no translation", cause: .request)
-    static let foreignOptionForbidden = PipelineError(
+    static let dialectOptionForbidden = PipelineError(
         403, "option_forbidden", "The settings do not allow this", cause: .request)
     static let nothingThere = PipelineError(
         404, "not_found", "There is nothing at this path", cause: .request)

@@ -32,10 +32,10 @@ package struct FetchContext: Sendable {
     package var upload: Upload?
 
     /// What the client has requested, so that another node can get the same request; nil where none is to be.
-    package let asked: Asked?
+    package let asked: ForwardedRequest?
 
     /// A request as another node reads it.
-    package struct Asked: Sendable {
+    package struct ForwardedRequest: Sendable {
         /// Path and query.
         package let target: String
         package let accept: String
@@ -62,7 +62,7 @@ package struct FetchContext: Sendable {
     package init(
         traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
         forwarding: ForwardingRecord? = nil, trace: Trace? = nil, isPrefetch: Bool = false,
-        asked: Asked? = nil
+        asked: ForwardedRequest? = nil
     ) {
         self.asked = asked
         self.trace = trace

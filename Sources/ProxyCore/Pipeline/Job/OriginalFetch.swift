@@ -201,7 +201,7 @@ final class OriginalFetch: OriginReceiving {
     func sniff() throws(LoadError) -> ImageFormat {
         if let format = state.withLock(\.format) { return format }
         guard let format = ImageFormat(sniffing: body.prefix) else {
-            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) }
+            throw UnreadableFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) }
                 ?? .notAnImage("")
         }
         guard decodable.contains(format) else { throw .unsupportedFormat(format.rawValue) }

@@ -10,7 +10,7 @@ import Primitives
 /// - It converts units at 72 per inch instead of 96 (`DrawingSize`), and takes a side that it can't hold for one pixel
 ///   (`checkSides`).
 /// - Of a root without `viewBox` it scales the canvas and not what is drawn, unless both sides are absolute (`DrawingSize`).
-/// - libxml2 expands entities, and librsvg draws what references repeat, without a sum of either (`DrawingGuard`).
+/// - libxml2 expands entities, and librsvg draws what references repeat, without a sum of either (`SVGCheck`).
 enum SVG: ReadOnlyFormat {
     static let format = ImageFormat.svg
     static let mediaType = "image/svg+xml"
@@ -60,7 +60,7 @@ enum SVG: ReadOnlyFormat {
 
     static func header(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
         let embedded = try unsafe source.withBytes { (text) throws(ImagingError) in
-            try unsafe DrawingGuard.check(text)
+            try unsafe SVGCheck.check(text)
         }
         var header = try checkedHeader(of: source)
         header.embeddedPixels = embedded

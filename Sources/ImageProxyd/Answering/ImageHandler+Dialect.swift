@@ -12,14 +12,14 @@ package import Request
 extension ImageHandler {
     /// Facts in another proxy's form, or a data URL: converted for each answer.
     package func text(
-        _ image: ImageResponse, by foreign: ForeignRoute, _ imageRequest: ImageRequest,
+        _ image: ImageResponse, by route: DialectRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest, _ context: FetchContext
     ) throws(PipelineError) -> HTTPResponse {
         var image = image
         var response: HTTPResponse
         if imageRequest.isInformation {
             response = mapping.text(
-                try facts(image, by: foreign, for: request), type: "application/json", image, imageRequest,
+                try facts(image, by: route, for: request), type: "application/json", image, imageRequest,
                 for: request, at: clock())
         } else {
             guard image.body.count <= Self.maxDataURLPicture else { throw .dataURLTooLarge }
@@ -34,12 +34,12 @@ extension ImageHandler {
     }
 
     private func facts(
-        _ image: ImageResponse, by foreign: ForeignRoute, for request: HTTPRequest
+        _ image: ImageResponse, by route: DialectRoute, for request: HTTPRequest
     ) throws(PipelineError) -> [UInt8] {
         let stored = try image.bytes()
         let target = unsafe request.withTarget { unsafe Array($0) }
         do throws(ImageRequestError) {
-            return try foreign.facts(stored, for: target, at: clock().seconds)
+            return try route.facts(stored, for: target, at: clock().seconds)
         } catch {
             throw PipelineError(error)
         }
@@ -61,7 +61,7 @@ extension ImageHandler {
 
     /// The key that a request has in a field, where another proxy's URLs may have it there.
     package func key(of request: HTTPRequest) -> String? {
-        guard let field = foreign?.keyField, let key = request.values(of: field).first, !key.isEmpty else {
+        guard let field = dialectRoute?.keyField, let key = request.values(of: field).first, !key.isEmpty else {
             return nil
         }
         return key
@@ -69,7 +69,7 @@ extension ImageHandler {
 
     /// The error as the other proxy's clients expect it; nil for ours.
     func compatible(_ error: PipelineError) -> CompatibleError? {
-        foreign?.compatible(ProblemDocument(error))
+        dialectRoute?.compatible(ProblemDocument(error))
     }
 }
 

@@ -7,7 +7,7 @@ import Request
 import URLs
 
 /// What a URL of another proxy means that an operator has from a log.
-extension ForeignRoute {
+extension DialectRoute {
     /// What a URL means, for an operator: a path without the prefix is taken as if it had it.
     /// - Throws: why there is no such picture, also where `/img` would refuse the translation.
     func translation(

@@ -2,7 +2,7 @@
 
 /// A format that is never read here, known by its magic bytes so that a refusal can name it. What becomes an `ImageFormat`
 /// is removed from here.
-package enum ForeignFormat: String, CaseIterable {
+package enum UnreadableFormat: String, CaseIterable {
     case bmp = "BMP"
     case ico = "ICO"
     case pdf = "PDF"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request target as the client sent it, without the prefix of its dialect.
-package struct ForeignTarget: Sendable, Hashable {
+package struct DialectTarget: Sendable, Hashable {
     /// The path, still percent-encoded; begins with `/`.
     package let path: String
     /// The query, still percent-encoded, without the `?`; nil if there is no `?`.

@@ -3,7 +3,7 @@
 /// Refuses SVG that would make an XML parser do more than read it.
 ///
 /// librsvg refuses the rest: it runs no script, and without a base URL it loads only `data:` URLs.
-enum DrawingGuard {
+enum SVGCheck {
     /// The maximum number of entities that a drawing may declare: drawing programs declare about a dozen for
     /// namespaces.
     private static let entityLimit = 64
@@ -26,7 +26,7 @@ enum DrawingGuard {
         }
         try unsafe check(text, for: entityMark, isHarmless: isHarmlessEntity)
         try unsafe check(text, for: attributesMark, isHarmless: isHarmlessDefault)
-        let drawing = unsafe DrawingWeight(Array(text))
+        let drawing = unsafe SVGElementCount(Array(text))
         guard !drawing.isExcessive else {
             throw .badImageData("an SVG whose references make too much of it")
         }

@@ -6,7 +6,7 @@ import Primitives
 /// before ten times draw ten thousand million.
 ///
 /// Parses only elements, their names, `id`s and references; anything else counts as less.
-struct DrawingWeight {
+struct SVGElementCount {
     private var elements: [Element] = []
     private var byID: [String: Int] = [:]
     /// The number of pixels of all pictures that it contains.

@@ -7,7 +7,7 @@ package import Request
 import URLs
 
 /// A path below which URLs of another image proxy are answered. A class: hits do not copy it.
-package final class ForeignRoute: Sendable {
+package final class DialectRoute: Sendable {
     package let dialect: any Dialect
     /// What the path begins with, without a slash at its end; the rest begins with one.
     package let prefix: [UInt8]
@@ -35,7 +35,7 @@ package final class ForeignRoute: Sendable {
     }
 
     /// Whose URLs are answered where a target is; nil where that is `/`, which may be any proxy's, or nowhere.
-    package static func place(of target: String, among routes: [ForeignRoute]) -> String? {
+    package static func place(of target: String, among routes: [DialectRoute]) -> String? {
         let bytes = Array(target.utf8)
         let fitting = routes.filter { route in
             let isMatch = unsafe bytes.withUnsafeBytes { unsafe route.matches($0) }
@@ -52,21 +52,21 @@ package final class ForeignRoute: Sendable {
         var parser = JSONParser(information)
         // Ignored: where it is no JSON; it has been written here.
         guard let json = try? parser.parse() else { return information }
-        let foreign = try foreign(target, hasBody: false, key: nil, at: now)
+        let target = try dialectTarget(target, hasBody: false, key: nil, at: now)
         do throws(TranslationError) {
-            return Array((try dialect.facts(from: json, for: foreign).compact + "\n").utf8)
+            return Array((try dialect.facts(from: json, for: target).compact + "\n").utf8)
         } catch {
             throw ImageRequestError(error)
         }
     }
 
-    private func foreign(
+    private func dialectTarget(
         _ target: [UInt8], hasBody: Bool, key: String?, at now: Int64
-    ) throws(ImageRequestError) -> ForeignTarget {
+    ) throws(ImageRequestError) -> DialectTarget {
         guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
             throw .notFound(reason: "the path is not UTF-8")
         }
-        return ForeignTarget(text, now: now, hasBody: hasBody, key: key)
+        return DialectTarget(text, now: now, hasBody: hasBody, key: key)
     }
 
     /// What a target below the path means.
@@ -74,9 +74,9 @@ package final class ForeignRoute: Sendable {
     package func translate(
         _ target: [UInt8], hasBody: Bool = false, key: String? = nil, at now: Int64
     ) throws(ImageRequestError) -> Translation {
-        let foreign = try foreign(target, hasBody: hasBody, key: key, at: now)
+        let target = try dialectTarget(target, hasBody: hasBody, key: key, at: now)
         do throws(TranslationError) {
-            return try dialect.translate(foreign)
+            return try dialect.translate(target)
         } catch {
             throw ImageRequestError(error)
         }
@@ -123,7 +123,7 @@ package final class ForeignRoute: Sendable {
     ) throws(ImageRequestError) -> SourceURL {
         // Ignored: what is wrong with the URL; the client sees which option it is.
         guard let url = try? SourceURL(parsing: option.value), parser.allows(url) else {
-            throw .foreignOptionForbidden(
+            throw .dialectOptionForbidden(
                 option: option.name, reason: "security.sources does not allow to redirect there")
         }
         return url
@@ -142,8 +142,8 @@ extension ImageRequestError {
     package init(_ error: TranslationError) {
         switch error.kind {
         case .invalid, .unsupported: self = .untranslated(option: error.option, reason: error.reason)
-        case .signature: self = .foreignSignature(reason: "'\(error.option)': \(error.reason)")
-        case .forbidden: self = .foreignOptionForbidden(option: error.option, reason: error.reason)
+        case .signature: self = .dialectSignature(reason: "'\(error.option)': \(error.reason)")
+        case .forbidden: self = .dialectOptionForbidden(option: error.option, reason: error.reason)
         case .expired: self = .urlExpired
         case .notFound: self = .notFound(reason: error.reason)
         }

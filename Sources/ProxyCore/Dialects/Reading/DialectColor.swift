@@ -3,14 +3,14 @@
 import Primitives
 
 /// A colour, read from another proxy's notation, written in ours.
-struct ForeignColor: Hashable {
+struct DialectColor: Hashable {
     let red: UInt8
     let green: UInt8
     let blue: UInt8
     let alpha: UInt8
 
-    static let transparent = ForeignColor(red: 0, green: 0, blue: 0, alpha: 0)
-    static let white = ForeignColor(red: .max, green: .max, blue: .max, alpha: .max)
+    static let transparent = DialectColor(red: 0, green: 0, blue: 0, alpha: 0)
+    static let white = DialectColor(red: .max, green: .max, blue: .max, alpha: .max)
 
     /// Whether nothing shows through it.
     var isOpaque: Bool { alpha == .max }
@@ -25,7 +25,7 @@ struct ForeignColor: Hashable {
     }
 }
 
-extension ForeignColor {
+extension DialectColor {
     /// Where alpha stands among hexadecimal digits.
     enum AlphaPlace {
         case first, last

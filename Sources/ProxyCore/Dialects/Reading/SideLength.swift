@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A side of a size: pixels, or per cent of the picture's side.
-enum ForeignSide: Hashable {
+enum SideLength: Hashable {
     case pixels(Double)
     case percent(Double)
 
@@ -10,7 +10,7 @@ enum ForeignSide: Hashable {
 
     var isPercent: Bool { if case .percent = self { true } else { false } }
 
-    func scaled(by factor: Double) -> ForeignSide {
+    func scaled(by factor: Double) -> SideLength {
         switch self {
         case .pixels(let number): .pixels(number * factor)
         case .percent(let number): .percent(number * factor)
@@ -26,7 +26,7 @@ enum ForeignSide: Hashable {
     }
 
     /// A size in our grammar; a side that is not given follows from the other.
-    static func size(_ width: ForeignSide?, _ height: ForeignSide?) -> String {
+    static func size(_ width: SideLength?, _ height: SideLength?) -> String {
         "\(width?.text ?? "")x\(height?.text ?? "")"
     }
 }

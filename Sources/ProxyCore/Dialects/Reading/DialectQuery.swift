@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The pairs of a query in their order, for grammars in which no query is malformed; `+` is a plus.
-struct ForeignQuery {
+struct DialectQuery {
     /// One pair; without a `=` it has no value.
     struct Item {
         /// The name, decoded.

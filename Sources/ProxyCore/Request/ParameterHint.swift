@@ -4,7 +4,7 @@ import Imaging
 import Primitives
 
 /// Parameters of `/img` as other programs name them, for hints in errors.
-enum ForeignParameter {
+enum ParameterHint {
     /// What an unknown parameter probably stands for; nil when it resembles nothing.
     static func hint(for name: String) -> String? {
         let name = name.lowercased()

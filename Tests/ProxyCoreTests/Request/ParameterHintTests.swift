@@ -7,16 +7,16 @@ import Testing
 @testable import URLs
 
 @Suite("Names of parameters that are none")
-struct ForeignParameterTests {
+struct ParameterHintTests {
     @Test(
         "A misspelt operation is found where it stands as a parameter, behind parameters of nearly that name")
     func operations() {
         #expect(
-            ForeignParameter.hint(for: "rezise")
+            ParameterHint.hint(for: "rezise")
                 == "did you mean the operation 'resize'? Operations belong to 'transform'")
-        #expect(ForeignParameter.hint(for: "qality") == "did you mean 'quality'?")
-        #expect(ForeignParameter.hint(for: "blur")?.hasPrefix("operations belong to 'transform'") == true)
-        #expect(ForeignParameter.hint(for: "utm_campaign") == nil)
+        #expect(ParameterHint.hint(for: "qality") == "did you mean 'quality'?")
+        #expect(ParameterHint.hint(for: "blur")?.hasPrefix("operations belong to 'transform'") == true)
+        #expect(ParameterHint.hint(for: "utm_campaign") == nil)
     }
 
     @Test("The name of a preset or a placeholder that is misspelt gets the one that was probably meant")

@@ -4,10 +4,10 @@ import Dialects
 import Testing
 
 @Suite("Targets of other proxies")
-struct ForeignTargetTests {
+struct DialectTargetTests {
     @Test("A target is divided at its first question mark, also before a combining mark")
     func dividesAtBytes() {
-        let target = ForeignTarget("/..?\u{6EA}")
+        let target = DialectTarget("/..?\u{6EA}")
         #expect(target.path == "/..")
         #expect(target.query == "\u{6EA}")
     }
