@@ -50,10 +50,10 @@ extension ImagePipeline {
         (tiers.memory.statistics, tiers.disk.statistics)
     }
 
-    package var failureCount: Int { failures.counts(at: clock().seconds).remembered.values.reduce(0, +) }
+    package var failureCount: Int { failures.counts(at: clock().seconds).values.reduce(0, +) }
 
     /// Failures that are remembered of a source and its results, or all of them.
-    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLCache<PipelineError>.Remembered] {
+    package func failed(of url: SourceURL?, limit: Int) -> [RememberedFailure] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock().seconds)
     }
 
@@ -62,7 +62,8 @@ extension ImagePipeline {
 
     /// Forgets failures; returns how many.
     package func forgetFailures(of url: SourceURL?) -> Int {
-        url.map { failures.clear(source: key(of: $0)) } ?? failures.clear()
+        let now = clock().seconds
+        return url.map { failures.clear(source: key(of: $0), at: now) } ?? failures.clear(at: now)
     }
 
     /// The key of a source, in which the rule for its URL has a say.
