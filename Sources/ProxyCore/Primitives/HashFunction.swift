@@ -31,7 +31,7 @@ package enum HashFunction: Sendable, CaseIterable {
     ) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(count))
         // A digest that could not be computed must not be compared with anything.
-        guard unsafe function(bytes, bytes.count, &digest) != nil else { fatalError("libcrypto has no memory") }
+        precondition(unsafe function(bytes, bytes.count, &digest) != nil, "libcrypto has no memory")
         return digest
     }
 }

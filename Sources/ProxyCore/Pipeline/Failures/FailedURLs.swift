@@ -25,7 +25,7 @@ package final class FailedURLs: Sendable {
     /// Sources that are decoded once more because a result has failed; one that can be decoded is paused.
     private let verifications: Mutex<SourceLimiter>
     /// Origins that can't be connected to, or that a client has asked too often.
-    let hosts: HostBreakers
+    package let hosts: HostBreakers
 
     /// Remembers no failure yet.
     /// - Parameters:
@@ -288,9 +288,6 @@ package final class FailedURLs: Sendable {
 
     /// How many look-ups found a failure, by its class, for the metrics.
     package var hits: [FailureClass: Int] { state.withLock(\.hits) }
-
-    /// Origins that are left alone now, for the metrics.
-    var openHosts: Int { hosts.openCount }
 
     /// Forgets a failure, such as that of a key that has just succeeded; false if there was none.
     @discardableResult

@@ -23,7 +23,7 @@ package struct RefusedOrigin: Sendable {
 ///
 /// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not requested lately goes. Safe from any
 /// thread.
-final class HostBreakers: Sendable {
+package final class HostBreakers: Sendable {
     /// A fetch that was admitted; to be reported back.
     struct Admission: Sendable {
         let origin: SourceURL.Origin
@@ -130,7 +130,7 @@ final class HostBreakers: Sendable {
 
     /// Origins that are left alone now: by all clients because they can't be connected to, or by one client that they have
     /// refused with 429.
-    func refused(at now: Int64) -> [RefusedOrigin] {
+    package func refused(at now: Int64) -> [RefusedOrigin] {
         state.withLock { state in
             state.ring.keys.compactMap { key in
                 guard var breaker = state.ring.peek(key),
