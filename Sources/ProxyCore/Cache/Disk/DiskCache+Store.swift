@@ -181,7 +181,7 @@ extension DiskCache {
             // Another file, whose bytes may not be on the disk, may have replaced it.
             guard try storage.folder.identity(of: entry.id) == file.identity else { return false }
             try storage.folder.syncNames(of: entry.id)
-            batch.changes.append { try $0.put(entry, isKnown: true) }
+            batch.changes.append { try $0.put(entry) }
             batch.isDurable = true
             return true
         }

@@ -33,6 +33,10 @@ final class DiskIndex: Sendable {
         var knowsAllFiles = false
         /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
         var lacksLinks = false
+        /// The rows of entries up to this number are in the tally and in the set of entries: `Int64.max` when all are.
+        ///
+        /// A new row is the last one, so it is counted at once, or when it is read.
+        var countedRow: Int64 = 0
     }
 
     private let currentState = Mutex(State())
@@ -40,8 +44,6 @@ final class DiskIndex: Sendable {
     let writer = Mutex<SQLiteConnection?>(nil)
     /// Reads a few rows at a time, for any thread.
     let reader = Mutex<SQLiteConnection?>(nil)
-    /// Reads all rows at the start.
-    let loader = Mutex<SQLiteConnection?>(nil)
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
@@ -79,13 +81,10 @@ final class DiskIndex: Sendable {
             try indexByAge(db)
             return isEmpty
         }
-        let (second, third) = (try connect(canWrite: false), try connect(canWrite: false))
+        let second = try connect(canWrite: false)
         reader.withLock { $0 = second }
-        loader.withLock { $0 = third }
-        // Later changes are not seen.
-        try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
         currentState.withLock { state in
-            state.blockSize = blockSize
+            (state.blockSize, state.countedRow) = (blockSize, 0)
             if isNew { state.isNew = true }
         }
         try readState()
@@ -94,7 +93,6 @@ final class DiskIndex: Sendable {
 
     /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
     func close() {
-        loader.withLock { $0 = nil }
         reader.withLock { $0 = nil }
         writer.withLock { $0 = nil }
     }
@@ -220,6 +218,9 @@ final class DiskIndex: Sendable {
             (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
         }
     }
+
+    /// Records how many rows of entries have been read.
+    func setCountedRow(_ row: Int64) { currentState.withLock { $0.countedRow = row } }
 
     /// How many bytes of the disk a file of this length takes.
     func allocated(_ length: Int64) -> Int64 {

@@ -95,7 +95,7 @@ final class DiskStorage: Sendable {
     /// What a start does: (1) `FolderLock` shows how the last process ended. (2) The index is opened, or made anew; after an end
     /// that may have lost commits a generation begins, and after any that was not in order the index no longer counts as
     /// knowing all files. (3) The lock names this boot. (4) `DiskWriter.init` notes with `needsScan` whether the index knows
-    /// all files. (5) `DiskWriter.loadIndex` reads all rows. (6) `DiskWriter.stepScan`, if needed, finds the files without
+    /// all files. (5) `DiskWriter.stepLoad` reads all rows. (6) `DiskWriter.stepScan`, if needed, finds the files without
     /// rows, and then the index counts as knowing all. Look-ups work from (3) on.
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)

@@ -45,7 +45,9 @@ extension DiskWriter {
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
         try storage.requireOn()
-        try storage.folder.link(file, as: entry.id)
+        if try storage.folder.link(file, as: entry.id) {
+            storage.counters.withLock { $0.evicted(1, because: .replaced) }
+        }
         storage.entries.insert(entry.id)
         batch.named.append(entry.id)
         batch.bytes += entry.bytes
@@ -143,6 +145,6 @@ extension DiskWriter {
             ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
             }
             : try index.apply(changes, durable: durable)
-        storage.counters.withLock { $0.add(change) }
+        storage.counters.withLock { $0.tally += change }
     }
 }

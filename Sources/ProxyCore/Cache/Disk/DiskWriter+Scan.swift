@@ -61,7 +61,7 @@ extension DiskWriter {
             if isNew { storage.report { $0.failed(with: error, at: $1) } }
         }
         if scan.isComplete {
-            if loading == .done { storage.entries.markComplete() }
+            if isLoaded { storage.entries.markComplete() }
             try storage.index.setKnowsAllFiles(true)
         }
         if isOverSize, knowsEverything { mustSweep = true }

@@ -24,8 +24,8 @@ final class DiskWriter: @unchecked Sendable {
     // MARK: State of the queue
 
     private var isShutDown = false
-    /// How far the index has been read at the start.
-    var loading = Loading.underway
+    /// The source that was read last of those whose record outdates files.
+    var lastOutdated: CacheKey?
     /// The steps that are left of the sweep in progress, and whether another one is to follow.
     var sweep: ArraySlice<SweepStep> = []
     var mustSweep = false
@@ -33,15 +33,10 @@ final class DiskWriter: @unchecked Sendable {
     var sweepTarget: Int64?
     /// The folders that have yet to be scanned.
     var scan: FolderScan
-    /// Whether everything was removed since the index was opened, so that what it had then does not count.
-    private var hasRemovedAll = false
     /// The access times that the sweep has yet to write.
     var accessed: [(id: EntryID, time: Int64)] = []
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
-
-    /// The reading of the index at the start.
-    enum Loading { case underway, done, failed }
 
     init(storage: DiskStorage, pause: @escaping @Sendable (UInt32) -> Void) {
         self.storage = storage
@@ -50,48 +45,14 @@ final class DiskWriter: @unchecked Sendable {
         inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
         needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
+        // Nothing is found until there is a folder.
+        if storage.isOff { storage.entries.markComplete() }
     }
 
-    /// Begins to write and to sweep, and reads the index; blocks for seconds.
+    /// Begins to read the index, and to sweep.
     func start() {
         scheduleSweep()
         wake()
-        loadIndex()
-    }
-
-    /// Reads the whole index into memory, as it was when it was opened; what is changed meanwhile is counted by the changes.
-    private func loadIndex() {
-        var tally = DiskTally()
-        do {
-            if !storage.isOff {
-                tally.records = try storage.index.load { id, bytes in
-                    storage.entries.insert(id)
-                    tally.add(entries: 1, bytes: storage.index.allocated(bytes), of: id.kind)
-                }
-                storage.measure()
-            }
-            queue.async { [self, tally] in
-                if !hasRemovedAll { storage.counters.withLock { $0.add(tally) } }
-                loading = .done
-                if scan.isComplete { storage.entries.markComplete() }
-                wake()
-            }
-        } catch {
-            // The set stays incomplete then: every look-up queries the file system, until there is another
-            // index.
-            storage.counters.withLock { $0.readErrors += 1 }
-            queue.async { [self] in
-                loading = .failed
-                if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
-                wake()
-            }
-        }
-    }
-
-    /// Counts anew, since there is nothing left.
-    func countsFromNothing() {
-        hasRemovedAll = true
-        storage.counters.withLock { $0.tally = DiskTally() }
     }
 
     // MARK: - From any thread
