@@ -17,7 +17,9 @@ final class DiskWriter: @unchecked Sendable {
     /// order.
     let needsScan: Bool
     private let queue = DispatchQueue(label: "disk cache writer")
-    private let inbox: Mutex<WriteInbox>
+    private let inbox = Mutex(WriteInbox())
+    /// Runs `drain` once more after each `wake`, however many come before it.
+    private let wakeUps: any DispatchSourceUserDataAdd
     /// Waits for so many microseconds.
     private let pause: @Sendable (UInt32) -> Void
 
@@ -41,12 +43,13 @@ final class DiskWriter: @unchecked Sendable {
     init(storage: DiskStorage, pause: @escaping @Sendable (UInt32) -> Void) {
         self.storage = storage
         self.pause = pause
-        let limits = storage.configuration.limits
-        inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
+        wakeUps = DispatchSource.makeUserDataAddSource(queue: queue)
         needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
         // Nothing is found until there is a folder.
         if storage.isOff { storage.entries.markComplete() }
+        wakeUps.setEventHandler { [weak self] in self?.drain() }
+        wakeUps.activate()
     }
 
     /// Begins to read the index, and to sweep.
@@ -85,25 +88,29 @@ final class DiskWriter: @unchecked Sendable {
     /// Queues a job; a deferred one runs within `limits.storeDelay`.
     /// - Throws: `overloaded` and `closed`; then it never runs.
     func submit(_ job: WriteJob) throws(DiskCacheError) {
-        switch try inbox.withLock({ (inbox) throws(DiskCacheError) in try inbox.add(job) }) {
-        case .none: break
-        case .wake: queue.async { self.drain() }
-        case .setTimer:
-            let delay = storage.configuration.limits.storeDelay.milliseconds
-            queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
-                if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
-            }
+        let limits = storage.configuration.limits
+        let (isDue, isFirst) = try inbox.withLock { (inbox) throws(DiskCacheError) in
+            guard !inbox.isClosed else { throw .closed }
+            guard inbox.jobs.count < limits.maxWaitingWrites else { throw .overloaded }
+            inbox.jobs.append(job)
+            if !job.isDeferred || inbox.jobs.count >= limits.batchSize { inbox.isDue = true }
+            return (inbox.isDue, inbox.jobs.count == 1)
+        }
+        if isDue { return wake() }
+        guard isFirst else { return }
+        // It may fire after these jobs have run: then it makes others due a little earlier.
+        queue.asyncAfter(deadline: .now() + .milliseconds(limits.storeDelay.milliseconds)) {
+            self.inbox.withLock { $0.isDue = true }
+            self.drain()
         }
     }
 
-    /// Does housekeeping soon: steps of a sweep or scan that wait.
-    func wake() {
-        if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
-    }
+    /// Has the writer look for jobs that are due and for steps of housekeeping, at once or after what it does now.
+    func wake() { wakeUps.add(data: 1) }
 
     /// Accepts no more jobs, runs those that wait, writes accesses, and closes the index.
     func close() async {
-        inbox.withLock { $0.close() }
+        inbox.withLock { ($0.isClosed, $0.isDue) = (true, true) }
         await withCheckedContinuation { continuation in
             queue.async {
                 self.shutDown()
@@ -123,11 +130,11 @@ final class DiskWriter: @unchecked Sendable {
 
     /// Runs a batch of jobs or a step of housekeeping, and the rest after what else the queue has to do.
     private func drain() {
-        let batch = inbox.withLock { $0.takeBatch() }
+        let batch = inbox.withLock { $0.takeBatch(batchSize) }
         if !batch.isEmpty { run(batch) }
         guard !isClosed else { return }
         let hasMore = doHousekeepingInPauses()
-        if hasMore || !inbox.withLock({ $0.sleep() }) { queue.async { self.drain() } }
+        if hasMore || inbox.withLock(\.isDue) { wake() }
     }
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
@@ -136,7 +143,7 @@ final class DiskWriter: @unchecked Sendable {
         let began = DispatchTime.now().uptimeNanoseconds
         guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
-        if inbox.withLock(\.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
+        if inbox.withLock(\.jobs.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
         return true
     }
 
@@ -146,7 +153,8 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        while case let batch = inbox.withLock({ $0.takeBatch() }), !batch.isEmpty { run(batch) }
+        while case let batch = inbox.withLock({ $0.takeBatch(batchSize) }), !batch.isEmpty { run(batch) }
+        wakeUps.cancel()
         finishHousekeeping()
         storage.index.close()
         storage.lock.release()
