@@ -58,10 +58,8 @@ extension DiskWriter {
         batch.isDurable = true
     }
 
-    /// Writes a body that is in memory into a file, and names that.
-    func store(
-        _ write: PendingWrite, durable: Bool, savesRecord: Bool, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) {
+    /// Writes a short body into a file, names that, and saves the record.
+    func store(_ write: PendingWrite, _ batch: inout WriteBatch) throws(DiskCacheError) {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
@@ -69,8 +67,8 @@ extension DiskWriter {
         try staged.file.write(write.body, at: staged.bodyOffset)
         let entry = try storage.finish(
             staged, write.description, record, byteCount: write.body.count, checksum: write.checksum,
-            durable: durable)
-        try name(staged.file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
+            durable: false)
+        try name(staged.file, as: entry, durable: false, record: record, &batch)
     }
 
     /// Saves a source's record.
