@@ -29,8 +29,6 @@ final class DiskIndex: Sendable {
         var generation: UInt32 = 0
         /// The first generation whose records count.
         var trustedSince: UInt32 = 0
-        /// Whether it knows every file of the folder.
-        var knowsAllFiles = false
         /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
         var lacksLinks = false
         /// The rows of entries up to this number are in the tally and in the set of entries: `Int64.max` when all are.
@@ -132,7 +130,7 @@ final class DiskIndex: Sendable {
     // MARK: - Schema
 
     /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID: Int64 = 0x696D_670C
+    private static let schemaID: Int64 = 0x696D_670D
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -157,7 +155,7 @@ final class DiskIndex: Sendable {
         CREATE INDEX tagByAge ON tag (seenAt);
         CREATE TABLE state (
             id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, trustedSince INTEGER NOT NULL,
-            knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 1);
+            lacksLinks INTEGER NOT NULL DEFAULT 1);
         """
 
     private func create(_ db: SQLiteConnection) throws {
@@ -179,16 +177,8 @@ final class DiskIndex: Sendable {
 
     // MARK: - State
 
-    /// Records for the next start whether it knows every file of the folder.
-    func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
-        try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
-    }
-
-    /// Leaves files without rows to the next start, which scans the folder: a purge meanwhile does not find them, so a
-    /// generation begins in which their own records do not count.
-    func leaveFilesToNextStart() throws(DiskCacheError) {
-        try changeState("knowsAllFiles = 0, generation = generation + 1")
-    }
+    /// Begins a generation in which the records in files of earlier ones do not count.
+    func beginGeneration() throws(DiskCacheError) { try changeState("generation = generation + 1") }
 
     /// Records that no links of tags are lost, as there are no entries.
     func markLinksComplete() throws(DiskCacheError) { try changeState("lacksLinks = 0") }
@@ -205,17 +195,16 @@ final class DiskIndex: Sendable {
 
     /// Reads the state from the database; called after each commit that changes it.
     func readState() throws(DiskCacheError) {
-        let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
+        let columns = "generation, trustedSince, lacksLinks"
         let row = try writer.use { db in
-            try db.rows("SELECT \(columns) FROM state") { row in try (0..<4).map { try row.number(at: $0) } }
+            try db.rows("SELECT \(columns) FROM state") { row in try (0..<3).map { try row.number(at: $0) } }
                 .first
         }
         guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
             let trusted = UInt32(exactly: row[1]), trusted <= generation
         else { throw SQLiteRow.altered }
         currentState.withLock { state in
-            (state.generation, state.trustedSince) = (generation, trusted)
-            (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
+            (state.generation, state.trustedSince, state.lacksLinks) = (generation, trusted, row[2] != 0)
         }
     }
 

@@ -116,7 +116,7 @@ extension DiskWriter {
             for id in named {
                 storage.entries.remove(id)
                 // Ignored: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                if (try? storage.folder.unlink(id)) == nil { try? storage.index.leaveFilesToNextStart() }
+                if (try? storage.folder.unlink(id)) == nil { try? abandonFiles() }
             }
             for completion in completions { completion(error) }
         }

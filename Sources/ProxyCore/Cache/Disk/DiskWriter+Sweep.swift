@@ -157,7 +157,7 @@ extension DiskWriter {
         try apply(victims.map { entry in { try $0.delete(entry.id, row: entry.row) } }, makesSpace: true)
         if let givenUp {
             storage.report { $0.failed(with: givenUp, at: $1) }
-            try storage.index.leaveFilesToNextStart()
+            try abandonFiles()
         }
         storage.counters.withLock { $0.evicted(victims.count, because: reason) }
         return !victims.isEmpty

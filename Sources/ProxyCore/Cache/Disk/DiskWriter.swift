@@ -35,6 +35,8 @@ final class DiskWriter: @unchecked Sendable {
     var sweepTarget: Int64?
     /// The folders that have yet to be scanned.
     var scan: FolderScan
+    /// Whether files were left to the next start, which scans the folder.
+    private var hasAbandonedFiles = false
     /// The access times that the sweep has yet to write.
     var accessed: [(id: EntryID, time: Int64)] = []
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
@@ -44,7 +46,7 @@ final class DiskWriter: @unchecked Sendable {
         self.storage = storage
         self.pause = pause
         wakeUps = DispatchSource.makeUserDataAddSource(queue: queue)
-        needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
+        needsScan = !storage.isOff && (storage.lock.needsScan || storage.index.state.isNew)
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
         // Nothing is found until there is a folder.
         if storage.isOff { storage.entries.markComplete() }
@@ -56,6 +58,13 @@ final class DiskWriter: @unchecked Sendable {
     func start() {
         scheduleSweep()
         wake()
+    }
+
+    /// Leaves files that can't be removed, and have no rows, to the next start. A purge meanwhile does not find them, so a
+    /// generation begins in which their own records do not count.
+    func abandonFiles() throws(DiskCacheError) {
+        hasAbandonedFiles = true
+        try storage.index.beginGeneration()
     }
 
     // MARK: - From any thread
@@ -157,7 +166,7 @@ final class DiskWriter: @unchecked Sendable {
         wakeUps.cancel()
         finishHousekeeping()
         storage.index.close()
-        storage.lock.release()
+        storage.lock.release(isScanned: scan.isComplete && !hasAbandonedFiles)
     }
 
     private func scheduleSweep() {
