@@ -159,10 +159,10 @@ struct MetricSources {
 
     private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
-            Self.readings(failures.counts(at: SystemTime.coarseSeconds()).remembered, name: \.rawValue)
+            Self.readings(failures.counts(at: SystemTime.coarseSeconds()), name: \.rawValue)
         }
         metrics.failedURLHits.collect { [failures] in
-            Self.readings(failures.counts(at: SystemTime.coarseSeconds()).hits, name: \.rawValue)
+            Self.readings(failures.hits, name: \.rawValue)
         }
     }
 

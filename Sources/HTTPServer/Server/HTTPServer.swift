@@ -19,7 +19,7 @@ import Synchronization
 /// ```
 public final class HTTPServer: Sendable {
     private let tally: ServerTally
-    private let balance: LoopBalance
+    let balance: LoopBalance
     private let loops: [EventLoop]
     private let listeners = Mutex<[Listener]>([])
 
@@ -140,9 +140,6 @@ public final class HTTPServer: Sendable {
 
     /// Numbers for the metrics.
     public var counts: Counts { tally.snapshot }
-
-    /// How many connections each loop has.
-    public var connectionsByLoop: [Int] { balance.byLoop }
 
     /// Waits until every loop has answered: none of them is stuck.
     public func ping() async {

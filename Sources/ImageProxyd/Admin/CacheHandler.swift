@@ -149,7 +149,8 @@ struct CacheHandler: Sendable {
 
     /// How much the tiers hold, and how much they may.
     private func contents() -> JSONValue {
-        let (memory, disk) = pipeline.contents
+        let (memory, disk) = (pipeline.tiers.memory.statistics, pipeline.tiers.disk.statistics)
+        let failures = pipeline.failures.counts(at: clock().seconds).values.reduce(0, +)
         return [
             "memory": [
                 "entries": .integer(memory.entries), "bytes": .integer(memory.bytes),
@@ -174,9 +175,12 @@ struct CacheHandler: Sendable {
                 "records": .integer(disk.tally.records), "damaged": .integer(disk.corrupt),
                 "writeErrors": .integer(disk.writeErrors), "readErrors": .integer(disk.readErrors),
             ],
-            "failures": .integer(pipeline.failureCount),
+            "failures": .integer(failures),
         ]
     }
+
+    /// So much is read before other work has its turn.
+    private static let verifiedAtOnce = ByteCount.mebibytes(64)
 
     /// `POST /cache/verify?after=…`: checks some entries of the disk tier, from a position on.
     func verify(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
@@ -185,7 +189,7 @@ struct CacheHandler: Sendable {
             throw AdminQuery.invalid("after", "must be 0, or 'next' of the answer before")
         }
         do throws(DiskCacheError) {
-            let piece = try await pipeline.verifyDisk(after: row)
+            let piece = try await pipeline.tiers.disk.verify(after: row, atMost: Self.verifiedAtOnce)
             return AdminAnswer.json([
                 "entries": .integer(piece.entries), "bytes": .integer(Int(piece.bytes)),
                 "damaged": .integer(piece.damaged), "missing": .integer(piece.missing),

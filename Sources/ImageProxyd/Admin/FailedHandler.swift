@@ -16,8 +16,9 @@ struct FailedHandler: Sendable {
     /// `GET /failed[?url=…]`.
     func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
-        let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
         let now = pipeline.clock().seconds
+        let failures = pipeline.failures.list(
+            source: source.map(pipeline.key(of:)), limit: Self.maxListed + 1, at: now)
         let items = failures.prefix(Self.maxListed).map { (failure) -> JSONValue in
             [
                 "url": .string(failure.text),
@@ -30,13 +31,14 @@ struct FailedHandler: Sendable {
         var answer: JSONValue = [
             "failed": .array(items), "cut": .bool(failures.count > Self.maxListed),
         ]
-        if source == nil { answer = answer.setting(["origins"], to: .array(origins)) }
+        if source == nil { answer = answer.setting(["origins"], to: .array(origins(at: now))) }
         return AdminAnswer.json(answer)
     }
 
     /// Origins that are left alone, those first that are so for longest.
-    private var origins: [JSONValue] {
-        pipeline.refusedOrigins.sorted { $0.seconds > $1.seconds }.prefix(Self.maxListed).map { refused in
+    private func origins(at now: Int64) -> [JSONValue] {
+        pipeline.failures.hosts.refused(at: now).sorted { $0.seconds > $1.seconds }.prefix(Self.maxListed).map
+        { refused in
             [
                 "origin": .string("\(refused.origin.scheme)://\(refused.origin.host):\(refused.origin.port)"),
                 "code": .string("host_unavailable"),
@@ -49,6 +51,8 @@ struct FailedHandler: Sendable {
     /// `DELETE /failed[?url=…]`.
     func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
-        return AdminAnswer.json(["failures": .integer(pipeline.forgetFailures(of: source))])
+        let (failures, now) = (pipeline.failures, pipeline.clock().seconds)
+        let count = source.map { failures.clear(source: pipeline.key(of: $0), at: now) }
+        return AdminAnswer.json(["failures": .integer(count ?? failures.clear(at: now))])
     }
 }

@@ -14,9 +14,9 @@ extension SourceRecord {
             "bytes": .integer(byteCount),
             "fresh": .bool(isFresh(at: now)),
             "age": .integer(Int(currentAge(at: now))),
-            "lifetime": .integer(Int(freshnessLifetime)),
-            "etag": entityTag.json,
-            "lastModified": lastModified.json,
+            "lifetime": .integer(Int(reuse.freshnessLifetime)),
+            "etag": reuse.entityTag.json,
+            "lastModified": reuse.lastModified.json,
         ]
     }
 }

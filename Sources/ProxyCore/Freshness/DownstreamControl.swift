@@ -172,31 +172,27 @@ extension SourceRecord {
     /// The directives for browsers and downstream caches: those that the origin sends to all, if it addresses
     /// this cache with a targeted field (RFC 9213).
     package var downstream: DownstreamControl {
-        guard var control = untargeted else {
-            return DownstreamControl(
-                lifetime: freshnessLifetime, browserLifetime: browserLifetime, directives: directives,
-                staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
-        }
+        guard var control = reuse.untargeted else { return DownstreamControl(reuse) }
         // A response that is private here is private downstream, too, whatever the origin sends to others.
-        control.directives.formUnion(directives.intersection([.mustConfirm, .isPrivate]))
+        control.directives.formUnion(reuse.directives.intersection([.mustConfirm, .isPrivate]))
         return control
     }
 
     /// Bounds every lifetime, also those for downstream.
     package mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
-        freshnessLifetime = bound(freshnessLifetime)
-        browserLifetime = browserLifetime.map(bound)
-        untargeted?.boundLifetimes(bound)
+        reuse.freshnessLifetime = bound(reuse.freshnessLifetime)
+        reuse.browserLifetime = reuse.browserLifetime.map(bound)
+        reuse.untargeted?.boundLifetimes(bound)
     }
 
     /// Replaces all lifetimes by one, and removes what contradicts it or was promised for another.
     package mutating func overrideLifetimes(with seconds: Int64) {
         let contradicting: Directives = [.noCache, .mustRevalidate, .proxyRevalidate, .immutable]
-        freshnessLifetime = seconds
-        directives.subtract(contradicting)
-        browserLifetime = nil
-        untargeted?.lifetime = seconds
-        untargeted?.directives.subtract(contradicting)
-        untargeted?.browserLifetime = nil
+        reuse.freshnessLifetime = seconds
+        reuse.directives.subtract(contradicting)
+        reuse.browserLifetime = nil
+        reuse.untargeted?.lifetime = seconds
+        reuse.untargeted?.directives.subtract(contradicting)
+        reuse.untargeted?.browserLifetime = nil
     }
 }

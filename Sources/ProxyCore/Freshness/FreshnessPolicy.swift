@@ -10,31 +10,38 @@ package struct FreshnessPolicy: Sendable, Equatable {
 
     /// The reuse of a response, derived from its head.
     package struct Verdict: Sendable, Hashable {
-        /// Seconds since its generation for which it is fresh, within the configured bounds (RFC 9111
-        /// §4.2.1).
+        /// Seconds since its generation for which it is fresh, within the configured bounds (RFC 9111 §4.2.1).
         package var freshnessLifetime: Int64
-        /// The same for browsers, if `s-maxage` differs.
+        /// Seconds for which a browser may reuse it, if `s-maxage` is another lifetime than that.
         package var browserLifetime: Int64?
         /// Its age when it was received (corrected_initial_age, RFC 9111 §4.2.3).
         package var initialAge: TimeSpan
-        /// When it was received.
+        /// When it was received or last revalidated (response_time of RFC 9111 §4.2.3).
         package var responseTime: WallTime
-        /// Its directives that are stored.
+        /// The origin's directives that are passed on or apply here.
         package var directives: SourceRecord.Directives
-        /// Its entity tag as spelled, if it is valid.
+        /// The origin's entity tag as it spelled it, if it is valid; for revalidation only.
         package var entityTag: String?
-        /// Its `Last-Modified` as spelled, if it is a date.
+        /// The origin's `Last-Modified` as it spelled it, if it is a date.
         package var lastModified: String?
-        /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if it has them (RFC 5861).
-        package var staleWhileRevalidate: Int64?, staleIfError: Int64?
-        /// The origin's `Date`, if it does not follow from the age and the response time.
+        /// Seconds after its lifetime for which the origin lets it be served while it is revalidated (RFC 5861 §3).
+        ///
+        /// Nil where the origin does not say.
+        package var staleWhileRevalidate: Int64?
+        /// Seconds after its lifetime for which the origin lets it be served in place of an error (RFC 5861 §4).
+        ///
+        /// Nil where the origin does not say.
+        package var staleIfError: Int64?
+        /// The origin's `Date` in seconds since 1970; nil if it follows from the age and the response time.
         package var statedDate: Int64?
-        /// The directives for other caches, if a targeted field addresses this one.
+        /// The directives for other caches, where the origin addresses this one with a targeted field (RFC 9213).
         package var untargeted: DownstreamControl?
-        /// The status of the stored response.
-        package var status: Int
-        /// The fields that decided, canonical, as a record stores them.
-        package var reuseFields: [HeaderField]
+        /// The status of the stored response, which a 304 does not repeat.
+        package var status = 200
+        /// The fields that decided on its reuse, canonical, below 2 KiB.
+        ///
+        /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2).
+        package var reuseFields: [HeaderField] = []
     }
 
     /// Bounds lifetimes by `configuration`.
@@ -103,8 +110,7 @@ package struct FreshnessPolicy: Sendable, Equatable {
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
             responseTime: WallTime(seconds: 0), freshnessLifetime: 0)
-        Self.apply(
-            known ?? verdict(on: head, after: redirects), to: &record)
+        record.reuse = known ?? verdict(on: head, after: redirects)
         return record
     }
 
@@ -126,24 +132,8 @@ package struct FreshnessPolicy: Sendable, Equatable {
             !carried.contains($0.name)
         }
         var updated = record
-        Self.apply(verdict(on: merged, after: redirects), to: &updated)
+        updated.reuse = verdict(on: merged, after: redirects)
         return updated
-    }
-
-    private static func apply(_ verdict: Verdict, to record: inout SourceRecord) {
-        record.entityTag = verdict.entityTag
-        record.lastModified = verdict.lastModified
-        record.responseTime = verdict.responseTime
-        record.initialAge = verdict.initialAge
-        record.freshnessLifetime = verdict.freshnessLifetime
-        record.directives = verdict.directives
-        record.staleWhileRevalidate = verdict.staleWhileRevalidate
-        record.staleIfError = verdict.staleIfError
-        record.browserLifetime = verdict.browserLifetime
-        record.statedDate = verdict.statedDate
-        record.untargeted = verdict.untargeted
-        record.status = verdict.status
-        record.reuseFields = verdict.reuseFields
     }
 
     /// The fields that decide on a response's reuse, canonical, so that they are short whatever an origin sends.

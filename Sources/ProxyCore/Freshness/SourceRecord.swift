@@ -9,6 +9,7 @@ package import Primitives
 ///
 /// Freshness belongs here alone: results only name the content hash they were
 /// made from.
+@dynamicMemberLookup
 package struct SourceRecord: Sendable, Hashable {
     /// The source's key.
     package var key: CacheKey
@@ -20,40 +21,8 @@ package struct SourceRecord: Sendable, Hashable {
     package var byteCount: Int
     /// The body's format, from its magic bytes.
     package var format: ImageFormat
-    /// The origin's entity tag as it spelled it, for revalidation only.
-    package var entityTag: String?
-    /// The origin's `Last-Modified` as it spelled it.
-    package var lastModified: String?
-    /// Whether the origin can be asked to confirm it (RFC 9110 §13.1).
-    package var hasValidators: Bool { entityTag != nil || lastModified != nil }
-    /// When the stored response was received or last revalidated (response_time of RFC 9111 §4.2.3).
-    package var responseTime: WallTime
-    /// Its corrected initial age at that time (RFC 9111 §4.2.3).
-    package var initialAge: TimeSpan
-    /// Its freshness lifetime in seconds, within the configured bounds (RFC 9111 §4.2.1).
-    package var freshnessLifetime: Int64
-    /// The origin's directives that are passed on or apply here.
-    package var directives: Directives
-    /// Seconds after its lifetime for which the origin lets it be served while it is revalidated (RFC 5861 §3).
-    ///
-    /// Nil where the origin does not say.
-    package var staleWhileRevalidate: Int64?
-    /// Seconds after its lifetime for which the origin lets it be served in place of an error (RFC 5861 §4).
-    ///
-    /// Nil where the origin does not say.
-    package var staleIfError: Int64?
-    /// Seconds for which a browser may reuse the response, if `s-maxage` is another lifetime than that.
-    package var browserLifetime: Int64?
-    /// The origin's `Date` in seconds since 1970; nil if it follows from the age and the response time.
-    package var statedDate: Int64?
-    /// The directives for other caches, where the origin addresses this one with a targeted field (RFC 9213).
-    package var untargeted: DownstreamControl?
-    /// The status of the stored response, which a 304 does not repeat.
-    package var status = 200
-    /// The fields that decided on its reuse, canonical, below 2 KiB.
-    ///
-    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2).
-    package var reuseFields: [HeaderField] = []
+    /// The reuse of the response; its members are read and written as the record's own.
+    package var reuse: FreshnessPolicy.Verdict
     /// The digest of the URL that redirects led to, whose validators these are; nil where there were none.
     package var finalURL: CacheKey?
     /// Whether it is the short form in an entry's file, without entity tag and `reuseFields`: it answers requests, and is
@@ -123,66 +92,75 @@ package struct SourceRecord: Sendable, Hashable {
         self.contentHash = contentHash
         self.byteCount = byteCount
         self.format = format
-        self.entityTag = entityTag
-        self.lastModified = lastModified
-        self.responseTime = responseTime
-        self.initialAge = initialAge
-        self.freshnessLifetime = freshnessLifetime
-        self.directives = directives
-        self.staleWhileRevalidate = staleWhileRevalidate
-        self.staleIfError = staleIfError
+        reuse = FreshnessPolicy.Verdict(
+            freshnessLifetime: freshnessLifetime, initialAge: initialAge, responseTime: responseTime,
+            directives: directives, entityTag: entityTag, lastModified: lastModified,
+            staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
     }
+
+    /// A member of `reuse`. Hot paths name that: in a debug build, and in modules without inlining, this is slower.
+    package subscript<Member>(
+        dynamicMember member: WritableKeyPath<FreshnessPolicy.Verdict, Member>
+    ) -> Member {
+        get { reuse[keyPath: member] }
+        set { reuse[keyPath: member] = newValue }
+    }
+
+    /// Whether the origin can be asked to confirm it (RFC 9110 §13.1).
+    package var hasValidators: Bool { reuse.entityTag != nil || reuse.lastModified != nil }
 
     /// The length of all texts that a client or an origin decides, in bytes.
     package var textBytes: Int {
-        let fields = reuseFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-        return keyText.utf8.count + fields + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0)
+        let fields = reuse.reuseFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        return keyText.utf8.count + fields + (reuse.entityTag?.utf8.count ?? 0)
+            + (reuse.lastModified?.utf8.count ?? 0)
     }
 
     /// Hot path: the response's current age in whole seconds (RFC 9111 §4.2.3), rounded down from milliseconds.
     package func currentAge(at now: WallTime) -> Int64 {
-        Int64((initialAge.milliseconds + now.elapsed(since: responseTime).milliseconds) / 1_000)
+        Int64((reuse.initialAge.milliseconds + now.elapsed(since: reuse.responseTime).milliseconds) / 1_000)
     }
 
     /// The record for another machine, whose clock may differ, and the whole seconds since the response was received.
     ///
     /// The milliseconds beyond them are a part of its initial age, so that they are not lost.
     package func forOthers(at now: WallTime) -> (record: SourceRecord, age: Int64) {
-        let elapsed = now.elapsed(since: responseTime)
+        let elapsed = now.elapsed(since: reuse.responseTime)
         var record = self
-        record.initialAge = .milliseconds(initialAge.milliseconds + elapsed.milliseconds % 1_000)
+        record.reuse.initialAge = .milliseconds(reuse.initialAge.milliseconds + elapsed.milliseconds % 1_000)
         return (record, Int64(elapsed.seconds))
     }
 
     /// The value of `Last-Modified` in answers: the origin's, whatever its form (RFC 9110 §5.6.7), but not
     /// later than its answer (§8.8.2.1).
     package var modified: HTTPDate? {
-        guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime.seconds) }) else {
+        guard let date = reuse.lastModified.flatMap({ HTTPDate($0, now: reuse.responseTime.seconds) }) else {
             return nil
         }
-        return min(date, HTTPDate(seconds: responseTime.seconds))
+        return min(date, HTTPDate(seconds: reuse.responseTime.seconds))
     }
 
     /// When the origin made the response, or revalidated it, in seconds since 1970: the `Date` of answers.
     ///
     /// The origin's own `Date` (RFC 9110 §6.6.1), which also decides which of two responses is the later one
     /// (RFC 9111 §4): the transfer of a response makes it older, but its generation no earlier.
-    package var generationTime: Int64 { statedDate ?? (responseTime - initialAge).seconds }
+    package var generationTime: Int64 { reuse.statedDate ?? (reuse.responseTime - reuse.initialAge).seconds }
 
     /// Whether the response may be reused without revalidation (RFC 9111 §4.2).
     package func isFresh(at now: WallTime) -> Bool {
-        directives.isDisjoint(with: [.noCache, .mustConfirm]) && currentAge(at: now) < freshnessLifetime
+        reuse.directives.isDisjoint(with: [.noCache, .mustConfirm])
+            && currentAge(at: now) < reuse.freshnessLifetime
             && !isOfTheFuture(at: now)
     }
 
     /// Whether it was received later than now: the clock was ahead then, and its age is unknown.
-    func isOfTheFuture(at now: WallTime) -> Bool { now < responseTime - Self.slack }
+    func isOfTheFuture(at now: WallTime) -> Bool { now < reuse.responseTime - Self.slack }
 
     /// By how much a clock may be set back without effect.
     private static var slack: TimeSpan { .seconds(2) }
 
     /// Seconds since the end of its lifetime; negative before it.
     func staleness(at now: WallTime) -> Int64 {
-        currentAge(at: now) - freshnessLifetime
+        currentAge(at: now) - reuse.freshnessLifetime
     }
 }

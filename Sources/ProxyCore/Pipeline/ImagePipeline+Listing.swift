@@ -37,34 +37,6 @@ extension ImagePipeline {
             isCut: disk.count > Self.maxListed || memory.count > Self.maxListed)
     }
 
-    /// Checks the files of some entries of the disk tier: see `DiskCache.verify`.
-    package func verifyDisk(after row: Int64) async throws(DiskCacheError) -> DiskCache.Verification {
-        try await tiers.disk.verify(after: row, atMost: Self.verifiedAtOnce)
-    }
-
-    /// So much is read before other work has its turn.
-    private static let verifiedAtOnce = ByteCount.mebibytes(64)
-
-    /// What the tiers hold, and may hold.
-    package var contents: (memory: MemoryCache.Statistics, disk: DiskCache.Statistics) {
-        (tiers.memory.statistics, tiers.disk.statistics)
-    }
-
-    package var failureCount: Int { failures.counts(at: clock().seconds).remembered.values.reduce(0, +) }
-
-    /// Failures that are remembered of a source and its results, or all of them.
-    package func failed(of url: SourceURL?, limit: Int) -> [FailedURLCache<PipelineError>.Remembered] {
-        failures.list(source: url.map(key(of:)), limit: limit, at: clock().seconds)
-    }
-
-    /// Origins that are left alone now.
-    package var refusedOrigins: [RefusedOrigin] { failures.hosts.refused(at: clock().seconds) }
-
-    /// Forgets failures; returns how many.
-    package func forgetFailures(of url: SourceURL?) -> Int {
-        url.map { failures.clear(source: key(of: $0)) } ?? failures.clear()
-    }
-
     /// The key of a source, in which the rule for its URL has a say.
     package func key(of url: SourceURL) -> CacheKey {
         // Ignored: that a rule refuses it; nothing is stored then.

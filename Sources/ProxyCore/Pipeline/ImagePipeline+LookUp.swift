@@ -35,7 +35,7 @@ extension ImagePipeline {
         let keepsOpen = advice == .openFile
         // Before anything is looked up: what is purged or replaced meanwhile is not stored.
         let token = keepsOpen ? tiers.purgeLog.token(for: request.resultKey, request.sourceKey) : nil
-        let revision = keepsOpen ? tiers.disk.recordRevision : 0
+        let revision = keepsOpen ? tiers.disk.recordRevision(of: request.sourceKey) : 0
         do throws(DiskCacheError) {
             guard
                 let hit = try tiers.disk.find(
@@ -44,7 +44,7 @@ extension ImagePipeline {
             else { return .unknown }
             guard let token else { return .hit(response) }
             tiers.keepOpen(&response, token: token)
-            if tiers.disk.recordRevision != revision, let entry = response.entry {
+            if tiers.disk.recordRevision(of: request.sourceKey) != revision, let entry = response.entry {
                 tiers.openFiles.remove(entry.description.key)
                 response.entry = nil
             }

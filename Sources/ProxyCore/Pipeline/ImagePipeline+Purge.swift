@@ -18,7 +18,7 @@ extension ImagePipeline {
             detach { $1 == source }
             defer { detach { $1 == source } }
             counts = try await tiers.purge(source: source, in: which)
-            counts.failures = failures.clear(source: source)
+            counts.failures = failures.clear(source: source, at: clock().seconds)
         case .key(let key):
             detach { $0 == key || $1 == key }
             defer { detach { $0 == key || $1 == key } }
@@ -34,7 +34,9 @@ extension ImagePipeline {
                 ? try await tiers.purge(tag: tag, found: found)
                 : try await tiers.removeResults(ofTag: tag, in: which, found: found)
             found(counts.sources)
-            for source in counts.sources { counts.failures += failures.clear(source: source) }
+            for source in counts.sources {
+                counts.failures += failures.clear(source: source, at: clock().seconds)
+            }
             counts.mayLackSome = tiers.disk.mayLackLinks
         case .prefix(let prefix):
             // Running tasks do not know their URL, so no task may be joined during a purge by prefix.
@@ -46,7 +48,7 @@ extension ImagePipeline {
             detach { _, _ in true }
             defer { detach { _, _ in true } }
             counts = try await tiers.purgeAll(in: which)
-            counts.failures = failures.clear()
+            counts.failures = failures.clear(at: clock().seconds)
         }
         return counts
     }

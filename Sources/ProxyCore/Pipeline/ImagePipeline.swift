@@ -19,10 +19,10 @@ package import URLs
 /// holds, both on the event loop; `lookUpBlocking`, which waits for the disk; and `answer`, which runs an `ImageJob`. Safe
 /// from any thread.
 package final class ImagePipeline: Sendable {
-    let tiers: ImageTiers
+    package let tiers: ImageTiers
     let loader: any ImageLoading
     let renderer: any ImageRendering
-    let failures: FailedURLs
+    package let failures: FailedURLs
     let freshness: FreshnessPolicy
     let configuration: Configuration
     let metrics: Metrics
@@ -105,7 +105,7 @@ package final class ImagePipeline: Sendable {
         refreshes = Mutex(SourceLimiter(limit: limit, capacity: limit * Self.pausedRefreshes))
         improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
-        if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
+        if predecessor == nil { metrics.hostBreakersOpen.observe { failures.hosts.openCount } }
     }
 
     /// Most sources whose refresh has failed and that are paused, for each that may run.

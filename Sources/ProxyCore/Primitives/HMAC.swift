@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key of a message authentication code (RFC 2104), with the work that is the same for each message done.
-package struct HMACKey<Function: HashFunction>: Sendable {
-    private let inner: Function
-    private let outer: Function
+/// The key of a message authentication code (RFC 2104).
+package struct HMACKey: Sendable {
+    private let function: HashFunction
+    /// The key's block, XORed with the pad of the inner and of the outer hash.
+    private let inner, outer: [UInt8]
 
     /// - Parameter key: any number of bytes; more than a block are hashed first.
-    package init(_ key: [UInt8]) {
-        var block = key.count > Function.blockBytes ? Function.hash(key) : key
-        block += [UInt8](repeating: 0, count: Function.blockBytes - block.count)
-        inner = Self.function(of: block, with: 0x36)
-        outer = Self.function(of: block, with: 0x5C)
+    package init(_ function: HashFunction, _ key: [UInt8]) {
+        var block = key.count > function.blockBytes ? function.hash(key) : key
+        block += [UInt8](repeating: 0, count: function.blockBytes - block.count)
+        self.function = function
+        inner = block.map { $0 ^ 0x36 }
+        outer = block.map { $0 ^ 0x5C }
     }
 
-    private static func function(of block: [UInt8], with pad: UInt8) -> Function {
-        var function = Function()
-        function.update(block.map { $0 ^ pad })
-        return function
-    }
-
-    /// The code of a message, `digestBytes` long.
+    /// The code of a message, as long as a digest.
     package func code(for message: some Sequence<UInt8>) -> [UInt8] {
-        var inner = inner
-        inner.update(message)
-        var outer = outer
-        outer.update(inner.finish())
-        return outer.finish()
+        function.hash(outer + function.hash(inner + message))
     }
 
     /// Whether a code is that of a message; the time depends on the code's length alone.

@@ -10,11 +10,7 @@ import Synchronization
 package final class IOQueue<Failure: Error>: Sendable {
     private struct State {
         var idle: [DispatchQueue]
-        /// nil if the job has been taken.
-        var waiting: [(@Sendable () -> Void)?] = []
-        /// How many of `waiting` have been taken.
-        var taken = 0
-        var refused = 0
+        var waiting = FIFO<@Sendable () -> Void>()
     }
 
     private let maxWaiting: Int
@@ -35,9 +31,6 @@ package final class IOQueue<Failure: Error>: Sendable {
         state = Mutex(State(idle: queues))
     }
 
-    /// How often work was refused.
-    package var refused: Int { state.withLock { $0.refused } }
-
     /// Runs `work` on an idle Dispatch queue and returns its result.
     /// - Throws: `overloaded` if too much waits already; else what `work` throws.
     package func run<Value: Sendable>(
@@ -55,10 +48,7 @@ package final class IOQueue<Failure: Error>: Sendable {
     private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
         let (queue, isAccepted) = state.withLock { state -> (DispatchQueue?, Bool) in
             if let queue = state.idle.popLast() { return (queue, true) }
-            guard state.waiting.count - state.taken < maxWaiting else {
-                state.refused += 1
-                return (nil, false)
-            }
+            guard state.waiting.count < maxWaiting else { return (nil, false) }
             state.waiting.append(job)
             return (nil, true)
         }
@@ -74,17 +64,8 @@ package final class IOQueue<Failure: Error>: Sendable {
 
     /// The job that has waited longest; if there is none, the Dispatch queue is idle again.
     private func next(_ state: inout State, for queue: DispatchQueue) -> (@Sendable () -> Void)? {
-        guard state.taken < state.waiting.count else {
-            state.idle.append(queue)
-            return nil
-        }
-        let job = state.waiting[state.taken]
-        state.waiting[state.taken] = nil
-        state.taken += 1
-        if state.taken > maxWaiting || state.taken == state.waiting.count {
-            state.waiting.removeFirst(state.taken)
-            state.taken = 0
-        }
+        let job = state.waiting.popFirst()
+        if job == nil { state.idle.append(queue) }
         return job
     }
 }

@@ -6,7 +6,7 @@ import Primitives
 ///
 /// `sig` is the base64url of the HMAC over path and query as received, up to but without the last `&sig=`.
 package struct SignaturePolicy: Sendable {
-    private let keys: [HMACKey<SHA256>]
+    private let keys: [HMACKey]
     /// Whether a target without a signature is refused.
     package let isRequired: Bool
 
@@ -24,7 +24,7 @@ package struct SignaturePolicy: Sendable {
     ///   - keys: raw bytes, each at least `minKeyBytes` long; several for rotation.
     ///   - isRequired: whether an unsigned request is refused, if there are keys.
     package init(keys: [[UInt8]], isRequired: Bool) {
-        self.keys = keys.map { HMACKey($0) }
+        self.keys = keys.map { HMACKey(.sha256, $0) }
         self.isRequired = isRequired && !keys.isEmpty
     }
 
@@ -98,6 +98,6 @@ package struct SignaturePolicy: Sendable {
 
     /// The signature of path and query.
     static func code(of target: [UInt8], with key: [UInt8]) -> String {
-        Base64.encodeURL(HMACKey<SHA256>(key).code(for: target))
+        Base64.encodeURL(HMACKey(.sha256, key).code(for: target))
     }
 }

@@ -6,14 +6,14 @@ import Primitives
 ///
 /// A request's target contains all of its parameters, so signing method and target suffices.
 package struct ClusterKey: Sendable {
-    private let key: HMACKey<SHA256>
+    private let key: HMACKey
 
     package static let field = "Imageproxyd-Signature"
     /// The minimum length of a key, in bytes.
     package static let minBytes = 32
 
     /// Wraps the bytes of a key.
-    package init(_ bytes: [UInt8]) { key = HMACKey(bytes) }
+    package init(_ bytes: [UInt8]) { key = HMACKey(.sha256, bytes) }
 
     /// The signature of a request.
     package func signature(_ method: String, _ target: String) -> String {

@@ -159,7 +159,7 @@ package final class ObjectStore: Sendable {
             .delete, try bucketURL("?delete="), .init("POST", content: list),
             [
                 HeaderField(name: "Content-Type", value: "application/xml"),
-                HeaderField(name: "Content-MD5", value: Base64.encode(MD5.hash(list))),
+                HeaderField(name: "Content-MD5", value: Base64.encode(HashFunction.md5.hash(list))),
             ])
         guard answer.status == 200 else { throw answer.refusal }
         if let code = answer.document.element("Code") { throw .refused(200, code) }

@@ -86,7 +86,7 @@ extension SharedTier {
         var again = upload
         if error == .breakerOpen {
             // Ignored: that the task was cancelled; then it is tried at once.
-            try? await timer.sleep(for: StoreBreaker.firstPause)
+            try? await timer.sleep(for: Self.breakerRules.pause.duration)
         } else {
             guard error.isOfStore == true, upload.failures < Self.mostRetries else { return }
             again.failures += 1

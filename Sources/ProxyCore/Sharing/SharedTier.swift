@@ -21,7 +21,9 @@ package final class SharedTier: Sendable {
     let counters: SharedCounters
     let uploads: UploadQueue
     let sentRecords = SentRecords()
-    private let breaker = Mutex(StoreBreaker())
+    private let breaker = Mutex(CircuitBreaker())
+    /// When the tier was created, by `monotonic`: the breaker counts seconds since then.
+    private let start: ContinuousClock.Instant
     private let reads = Atomic(0)
     private let maxBytes: Int
     private let clock: @Sendable () -> WallTime
@@ -54,6 +56,7 @@ package final class SharedTier: Sendable {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
         (self.clock, self.monotonic, self.timer, self.observe) = (clock, monotonic, timer, observe)
+        start = monotonic()
         journal = PurgeJournal(
             store: store, configuration: configuration, unwritten: unwritten, clock: monotonic)
         uploads = UploadQueue(
@@ -200,18 +203,37 @@ package final class SharedTier: Sendable {
         return value
     }
 
+    /// When the store is left alone: not a setting.
+    static let breakerRules = {
+        var rules = FailedURLsConfiguration.Breaker()
+        (rules.failures, rules.pause, rules.maximum) = (5, .seconds(1), .seconds(30))
+        return rules
+    }()
+
     /// Runs an exchange unless the store is left alone.
     @discardableResult
     func withBreaker<Value: Sendable>(
         _ operation: SharedStatistics.Operation,
         _ exchange: () async throws(ExchangeError) -> Value
     ) async throws(ExchangeError) -> Value {
-        let start = monotonic()
-        guard breaker.withLock({ $0.begin(at: start) }) else { throw .breakerOpen }
+        let began = monotonic()
+        let admission = breaker.withLock { [start] in
+            $0.admit(at: (began - start).components.seconds, by: Self.breakerRules)
+        }
+        guard case .admitted(let isProbe) = admission else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
             let now = monotonic()
-            breaker.withLock { $0.end(hasFailed, at: now) }
-            observe(operation, UInt64(max(0, (now - start) / .nanoseconds(1))))
+            breaker.withLock { breaker in
+                switch hasFailed {
+                case true?:
+                    breaker.fail(
+                        isProbe: isProbe, at: (now - start).components.seconds, by: Self.breakerRules,
+                        random: 0)
+                case false?: breaker = CircuitBreaker()
+                case nil: if isProbe { breaker.withdrawProbe() }
+                }
+            }
+            observe(operation, UInt64(max(0, (now - began) / .nanoseconds(1))))
         }
         do throws(ExchangeError) {
             let value = try await exchange()

@@ -283,7 +283,7 @@ struct ServerTests {
                 return client
             }
         }
-        #expect(server.server.connectionsByLoop == [10, 10, 10, 10])
+        #expect(server.server.balance.byLoop == [10, 10, 10, 10])
         clients.forEach { $0.hangUp() }
     }
 
@@ -330,6 +330,6 @@ struct ServerTests {
                 _ = try client.answer()
             }
         }
-        #expect(server.server.connectionsByLoop == [10, 10])
+        #expect(server.server.balance.byLoop == [10, 10])
     }
 }

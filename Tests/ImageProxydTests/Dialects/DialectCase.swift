@@ -73,19 +73,19 @@ struct DialectCase: Sendable {
         switch sign["alg"]?.text {
         case "imgproxy":
             let salt = Self.bytes(ofDigits: sign["salt"]?.text ?? "")
-            let code = HMACKey<SHA256>(Self.bytes(ofDigits: key))
+            let code = HMACKey(.sha256, Self.bytes(ofDigits: key))
                 .code(for: salt + Self.rest(of: text, behind: "{SIG}").utf8)
             signature = Base64.encodeURL(code.prefix(sign["size"]?.whole ?? 32))
         case "thumbor":
-            let code = HMACKey<SHA1>(Array(key.utf8))
+            let code = HMACKey(.sha1, Array(key.utf8))
                 .code(for: Array(Self.rest(of: text, behind: "{SIG}/").utf8))
             signature = Base64.encodeURL(code)
             signature += String(repeating: "=", count: (4 - signature.utf8.count % 4) % 4)
         case "imaginary":
-            let code = HMACKey<SHA256>(Array(key.utf8)).code(for: Array(Self.sortedQuery(of: text).utf8))
+            let code = HMACKey(.sha256, Array(key.utf8)).code(for: Array(Self.sortedQuery(of: text).utf8))
             signature = Base64.encodeURL(code)
         default:
-            signature = MD5.hash(Array((key + Self.withoutSignature(text)).utf8)).hexadecimal
+            signature = HashFunction.md5.hash(Array((key + Self.withoutSignature(text)).utf8)).hexadecimal
         }
         if let length = sign["cut"]?.whole { signature = String(signature.prefix(length)) }
         return sign["as"]?.text?.replacing("{}", with: signature) ?? signature

@@ -143,14 +143,14 @@ struct DiskCacheCrashTests {
         do {
             let first = try lock()
             try first.markInUse()
-            #expect(!first.wasLeft && !first.wasCutOff)
+            #expect(!first.needsScan && !first.wasCutOff)
         }
         do {
             let afterKill = try lock()
-            #expect(afterKill.wasLeft && afterKill.wasCutOff)
-            afterKill.release()
+            #expect(afterKill.needsScan && afterKill.wasCutOff)
+            afterKill.release(isScanned: true)
         }
         let afterRelease = try lock()
-        #expect(!afterRelease.wasLeft && !afterRelease.wasCutOff)
+        #expect(!afterRelease.needsScan && !afterRelease.wasCutOff)
     }
 }

@@ -186,106 +186,89 @@ struct DiskSoonTests {
 
 @Suite("The jobs that wait for the disk tier's writer")
 struct WriteInboxTests {
-    private let deferred = WriteJob(isDeferred: true) { _, _ in }
-    private let immediate = WriteJob { _, _ in }
+    private let folder: TemporaryDirectory
+    private let clock = SteppedClock()
+    /// The jobs that have run.
+    private let done = Observed<[String]>([])
 
-    @Test("Deferred jobs set one timer, and are taken when it fires")
-    func alarm() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 8)
+    init() throws { folder = try TemporaryDirectory() }
 
-        #expect(try inbox.add(deferred) == .setTimer)
-        #expect(try inbox.add(deferred) == .none)
-        #expect(inbox.takeBatch().isEmpty)
-
-        let mustWake = inbox.timerFired()
-        #expect(mustWake)
-        #expect(inbox.takeBatch().count == 2)
-        let mayRest = inbox.sleep()
-        #expect(mayRest)
-        #expect(try inbox.add(deferred) == .setTimer)
+    private func open(delay: TimeSpan, batch: Int = 100, waiting: Int = 100) throws -> DiskCache {
+        try openDisk(folder, clock) {
+            ($0.limits.storeDelay, $0.limits.batchSize, $0.limits.maxWaitingWrites) = (delay, batch, waiting)
+        }
     }
 
-    @Test("A full batch of deferred jobs wakes the writer")
-    func fullBatch() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 2)
-
-        #expect(try inbox.add(deferred) == .setTimer)
-        #expect(try inbox.add(deferred) == .wake)
-        #expect(inbox.takeBatch().count == 2)
+    private func job(_ name: String, isDeferred: Bool) -> WriteJob {
+        WriteJob(isDeferred: isDeferred) { [done] _, _ in done.update { $0.append(name) } }
     }
 
-    @Test("An urgent job is taken at once, together with those before it")
-    func order() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 8)
-        _ = try inbox.add(deferred)
+    @Test("Deferred jobs run when the delay has passed, all in one batch")
+    func delay() async throws {
+        let disk = try open(delay: .milliseconds(20))
 
-        #expect(try inbox.add(immediate) == .wake)
+        for round in 1...3 {
+            for name in ["a", "b"] { try disk.writer.submit(job("\(name)\(round)", isDeferred: true)) }
+            await done.wait { $0.count == 2 * round }
+        }
 
-        #expect(inbox.takeBatch().map(\.isDeferred) == [true, false])
+        #expect(done.value == ["a1", "b1", "a2", "b2", "a3", "b3"])
+        await disk.close()
     }
 
-    @Test("A job that comes during a batch waits for its own timer")
-    func nextBatch() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = try inbox.add(immediate)
-        _ = inbox.takeBatch()
+    @Test("A full batch of deferred jobs runs at once")
+    func fullBatch() async throws {
+        let disk = try open(delay: .minutes(60), batch: 2)
+        try disk.writer.submit(job("a", isDeferred: true))
+        await disk.ping()
+        #expect(done.value.isEmpty)
 
-        #expect(try inbox.add(deferred) == .setTimer)
+        try disk.writer.submit(job("b", isDeferred: true))
 
-        #expect(inbox.takeBatch().isEmpty)
-        let mayRest = inbox.sleep()
-        #expect(mayRest)
-        let mustWake = inbox.timerFired()
-        #expect(mustWake)
+        await done.wait { $0 == ["a", "b"] }
+        await disk.close()
     }
 
-    @Test("The writer does not sleep while a job is due")
-    func staysAwake() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 1)
-        _ = try inbox.add(immediate)
-        _ = try inbox.add(immediate)
-        _ = inbox.takeBatch()
+    @Test("An urgent job runs at once, after those that came before it; a deferred one that follows waits")
+    func order() async throws {
+        let disk = try open(delay: .minutes(60))
+        try disk.writer.submit(job("a", isDeferred: true))
+        try disk.writer.submit(job("b", isDeferred: false))
+        await done.wait { $0.count == 2 }
 
-        let mayRest = inbox.sleep()
-        #expect(!mayRest)
-        #expect(inbox.takeBatch().count == 1)
+        try disk.writer.submit(job("c", isDeferred: true))
+        await disk.ping()
+
+        #expect(done.value == ["a", "b"])
+        await disk.close()
+        #expect(done.value == ["a", "b", "c"], "the end does what waits")
     }
 
-    @Test("The writer does not sleep if it was woken after it took its jobs")
-    func wokenInBetween() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 1)
-        _ = try inbox.add(immediate)
-        _ = inbox.takeBatch()
+    @Test("The writer is woken by whatever comes while it works")
+    func wokenInBetween() async throws {
+        let (disk, gate) = (try open(delay: .minutes(60)), DispatchGate())
+        try disk.writer.submit(
+            WriteJob { [done] _, _ in
+                done.update { $0.append("begun") }
+                gate.pass()
+            })
+        await done.wait { $0 == ["begun"] }
+        try disk.writer.submit(job("a", isDeferred: false))
+        disk.writer.wake()
+        gate.open()
 
-        // A store has failed for want of space, say.
-        let mustWake = inbox.wake()
-        #expect(!mustWake)
-        var mayRest = inbox.sleep()
-        #expect(!mayRest)
-        #expect(inbox.takeBatch().isEmpty)
-        mayRest = inbox.sleep()
-        #expect(mayRest)
+        await done.wait { $0 == ["begun", "a"] }
+        await disk.close()
     }
 
-    @Test("A timer that fires late finds no job")
-    func lateAlarm() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = try inbox.add(deferred)
-        _ = try inbox.add(immediate)
-        _ = inbox.takeBatch()
+    @Test("Beyond the bound jobs are refused, and after the end all are")
+    func refused() async throws {
+        let disk = try open(delay: .minutes(60), waiting: 2)
+        for name in ["a", "b"] { try disk.writer.submit(job(name, isDeferred: true)) }
 
-        let mustWake = inbox.timerFired()
-        #expect(!mustWake)
-    }
-
-    @Test("Closing makes all deferred jobs due, and refuses more")
-    func closing() throws {
-        var inbox = WriteInbox(limit: 10, batchSize: 4)
-        _ = try inbox.add(deferred)
-
-        inbox.close()
-
-        #expect(inbox.takeBatch().count == 1)
-        #expect(throws: DiskCacheError.closed) { try inbox.add(deferred) }
+        #expect(throws: DiskCacheError.overloaded) { try disk.writer.submit(job("c", isDeferred: true)) }
+        await disk.close()
+        #expect(throws: DiskCacheError.closed) { try disk.writer.submit(job("d", isDeferred: false)) }
+        #expect(done.value == ["a", "b"])
     }
 }

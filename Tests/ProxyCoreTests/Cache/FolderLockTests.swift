@@ -36,10 +36,23 @@ struct FolderLockTests {
 
         let lock = try FolderLock(folder: folder, lockTimeout: .milliseconds(100)) { _ in
             pauses += 1
-            if pauses == 3 { other.release() }
+            if pauses == 3 { other.release(isScanned: true) }
         }
 
         #expect(pauses == 3)
-        #expect(!lock.wasLeft)
+        #expect(!lock.needsScan)
+    }
+
+    @Test("A folder that was left in order before it had been scanned is scanned, and counts as trusted")
+    func unscanned() throws {
+        try other.markInUse()
+        other.release(isScanned: false)
+
+        let lock = try FolderLock(folder: folder, lockTimeout: .zero)
+
+        #expect(lock.needsScan && !lock.wasCutOff)
+        try lock.markInUse()
+        lock.release(isScanned: true)
+        #expect(try !FolderLock(folder: folder, lockTimeout: .zero).needsScan)
     }
 }

@@ -89,6 +89,23 @@ struct MemoryShareTests {
         #expect(share.bytes == 0)
     }
 
+    @Test("A record that was read stays in memory unless one of its source was saved or removed meanwhile")
+    func readRecords() {
+        let records = RecordMemory(limit: 10, share: MemoryShare(bytes: 1 << 20))
+        let read = record("read")
+        var revision = records.revision(of: read.key)
+        #expect(records.save(record("other"), nil))
+        records.keep(read, readAt: revision)
+        #expect(records.record(for: read.key) == read)
+
+        for change in [{ records.remove(read.key) }, { records.removeAll() }] {
+            revision = records.revision(of: read.key)
+            change()
+            records.keep(read, readAt: revision)
+            #expect(records.record(for: read.key) == nil)
+        }
+    }
+
     @Test("The table of the latest records stores no source's text")
     func latestRecords() throws {
         let purgeLog = PurgeLog()

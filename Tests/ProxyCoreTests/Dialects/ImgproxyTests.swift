@@ -199,7 +199,7 @@ struct ImgproxyTests {
     }
 
     private func signature(_ path: String, _ key: [UInt8], _ salt: [UInt8], size: Int = 32) -> String {
-        Base64.encodeURL(HMACKey<SHA256>(key).code(for: salt + path.utf8).prefix(size))
+        Base64.encodeURL(HMACKey(.sha256, key).code(for: salt + path.utf8).prefix(size))
     }
 
     @Test("A signature by any of the keys covers the whole path behind it, as it was sent")

@@ -144,6 +144,6 @@ private struct AWSVerifier {
     }
 
     private func mac(_ key: [UInt8], _ text: String) -> [UInt8] {
-        HMACKey<SHA256>(key).code(for: Array(text.utf8))
+        HMACKey(.sha256, key).code(for: Array(text.utf8))
     }
 }

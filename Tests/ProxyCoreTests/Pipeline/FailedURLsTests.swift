@@ -88,7 +88,7 @@ struct FailedURLsTests {
         #expect(sources[1...2].map { memory.remaining(of: $0, at: 3) } == [298, 299])
         memory.remember(.upstreamNotFound(status: 404), source: sources[3], result: results[0], at: 3)
         #expect(memory.remaining(of: sources[3], at: 3) == 3_600)
-        #expect(memory.counts(at: 3).remembered.values.reduce(0, +) == 2)
+        #expect(memory.counts(at: 3).values.reduce(0, +) == 2)
     }
 
     @Test(
@@ -159,12 +159,12 @@ struct FailedURLsTests {
         #expect(memory.beginVerification(of: source, at: 0))
         memory.endVerification(of: source, "", .sound, at: 0)
 
-        #expect(memory.clear(source: source) == 2)
+        #expect(memory.clear(source: source, at: 0) == 2)
         #expect(memory.beginVerification(of: source, at: 0))
         memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
 
         #expect(memory.failure(of: results[0], at: 0) == nil)
         #expect(memory.failure(of: source, at: 0) == nil)
-        #expect(memory.clear() == 1)
+        #expect(memory.clear(at: 0) == 1)
     }
 }

@@ -32,7 +32,7 @@ struct UnreachableOriginTests {
         }
         let refused = try await fixture.get("/a.jpg")
         let elsewhere = await #expect(throws: PipelineError.self) { try await fixture.get("/b.jpg") }
-        #expect(fixture.failures.openHosts == 1)
+        #expect(fixture.failures.hosts.openCount == 1)
         fixture.clock.advance(by: 600)
         let probe = try await fixture.get("/a.jpg")
         let after = try await fixture.get("/a.jpg")
@@ -85,7 +85,7 @@ struct UnreachableOriginTests {
         }
 
         #expect(try await fixture.get("/good.jpg").bytes == Fixtures.photo)
-        #expect(fixture.failures.openHosts == 0)
+        #expect(fixture.failures.hosts.openCount == 0)
     }
 
     @Test(
@@ -105,7 +105,7 @@ struct UnreachableOriginTests {
             #expect(fixture.origin.count("/\(number)") == 1)
         }
 
-        #expect(fixture.failures.openHosts == 0)
+        #expect(fixture.failures.hosts.openCount == 0)
         fixture.clock.advance(by: 10)
         let answer = Task { try await fixture.get("/0") }
         await fixture.timeOut("/0", count: 2)

@@ -27,6 +27,7 @@ struct IOQueueTests {
         async let second = queue.run(work)
         await running.wait { $0 == 2 }
 
+        let refused = Observed(0)
         let outcomes = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<5 {
                 group.addTask {
@@ -35,7 +36,11 @@ struct IOQueueTests {
                     } catch {
                         // The last of five finds two running and three waiting: only now may the others
                         // continue.
-                        if queue.refused == 2 { for _ in 0..<5 { gate.signal() } }
+                        let isLast = refused.update { count in
+                            count += 1
+                            return count == 2
+                        }
+                        if isLast { for _ in 0..<5 { gate.signal() } }
                         return false
                     }
                 }

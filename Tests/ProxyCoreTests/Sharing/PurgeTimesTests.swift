@@ -143,34 +143,4 @@ struct PurgeTimesTests {
         for time in 6..<1_000 { times.note(.source(key("a")), at: Int64(time)) }
         #expect(times.count == 3 && times.floor == 2)
     }
-
-    @Test("The breaker opens after failures in a row, and one exchange alone probes the store")
-    func breaker() {
-        var breaker = StoreBreaker()
-        func begins(_ time: ContinuousClock.Instant) -> Bool { breaker.begin(at: time) }
-        let start = ContinuousClock.now
-        for _ in 1..<StoreBreaker.limit {
-            #expect(begins(start))
-            breaker.end(true, at: start)
-        }
-        breaker.end(nil, at: start)
-        #expect(!breaker.isOpen)
-        breaker.end(true, at: start)
-        #expect(breaker.isOpen && !begins(start + .milliseconds(999)))
-
-        var later = start + .seconds(1)
-        #expect(begins(later) && !begins(later))
-        breaker.end(true, at: later)
-        #expect(!begins(later + .milliseconds(1_999)) && begins(later + .seconds(2)))
-        breaker.end(nil, at: later + .seconds(2))
-        #expect(breaker.isOpen && begins(later + .seconds(2)), "who left says nothing")
-        later = later + .seconds(2)
-        for _ in 0..<20 {
-            breaker.end(true, at: later)
-            later = later + .seconds(30)
-            #expect(begins(later), "no pause is longer")
-        }
-        breaker.end(false, at: later)
-        #expect(!breaker.isOpen && begins(later))
-    }
 }

@@ -211,7 +211,7 @@ struct SharedTierTests {
         fixture.break_(by: answer)
         let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
 
-        for _ in 0..<StoreBreaker.limit {
+        for _ in 0..<SharedTier.breakerRules.failures {
             #expect(await fixture.tier.record(of: Fixture.subject) == nil)
         }
         let asked = fixture.origin.count(name)
@@ -229,7 +229,7 @@ struct SharedTierTests {
         fixture.break_(by: .silence)
         let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
 
-        for number in 1...StoreBreaker.limit {
+        for number in 1...SharedTier.breakerRules.failures {
             async let found = fixture.tier.lookUp(Fixture.subject, withResult: false)
             await fixture.origin.waitForRequests(name, count: number)
             await fixture.timer.advance(by: .seconds(1), when: 1)
@@ -238,7 +238,7 @@ struct SharedTierTests {
         let found = await fixture.tier.lookUp(Fixture.subject, withResult: true)
 
         #expect(found.record == nil)
-        #expect(fixture.tier.statistics.requests[.get]?[.timedOut] == StoreBreaker.limit)
+        #expect(fixture.tier.statistics.requests[.get]?[.timedOut] == SharedTier.breakerRules.failures)
         #expect(fixture.tier.statistics.requests[.get]?[.skipped] == 2)
     }
 
@@ -247,7 +247,7 @@ struct SharedTierTests {
         let fixture = try Fixture()
         await fixture.read()
         fixture.break_(by: .status(503))
-        for _ in 0..<StoreBreaker.limit { _ = await fixture.tier.record(of: Fixture.subject) }
+        for _ in 0..<SharedTier.breakerRules.failures { _ = await fixture.tier.record(of: Fixture.subject) }
         #expect(fixture.tier.statistics.isBreakerOpen)
         fixture.break_(by: nil)
 
@@ -256,8 +256,8 @@ struct SharedTierTests {
         fixture.tier.offer(
             SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 10_000)
         await fixture.timer.advance(by: .zero, when: 1)
-        fixture.monotonic.advance(by: StoreBreaker.firstPause)
-        await fixture.timer.advance(by: StoreBreaker.firstPause, when: 1)
+        fixture.monotonic.advance(by: SharedTier.breakerRules.pause.duration)
+        await fixture.timer.advance(by: SharedTier.breakerRules.pause.duration, when: 1)
         let name = "/pictures/" + ObjectName.result(Fixture.subject.result, of: Fixture.subject.source)
         await fixture.origin.wait { $0.completions[name, default: 0] >= 1 }
 
@@ -271,7 +271,7 @@ struct SharedTierTests {
         fixture.break_(by: .silence)
         let name = "/pictures/" + ObjectName.record(of: Fixture.subject.source)
 
-        for round in 1...StoreBreaker.limit + 1 {
+        for round in 1...SharedTier.breakerRules.failures + 1 {
             let task = Task { await fixture.tier.record(of: Fixture.subject) }
             await fixture.origin.waitForRequests(name, count: round)
             task.cancel()

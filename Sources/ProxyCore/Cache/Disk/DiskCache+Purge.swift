@@ -43,8 +43,10 @@ extension DiskCache {
             batch.changes.append { try $0.deleteEverything(keepingTags: keepingTags) }
             batch.isPurge = true
             try writer.writeIndex(&batch)
-            writer.countsFromNothing()
-            storage.counters.withLock { $0.evicted(count, because: .purged) }
+            storage.counters.withLock { counters in
+                counters.tally = DiskTally()
+                counters.evicted(count, because: .purged)
+            }
             return count
         }
     }

@@ -5,8 +5,8 @@ package import Freshness
 package import Primitives
 
 extension DiskCache {
-    /// Changes with every record that is saved or removed, before the call that does so returns.
-    package var recordRevision: UInt64 { storage.records.revision }
+    /// Changes with every record of the source that is saved or removed, before the call that does so returns.
+    package func recordRevision(of key: CacheKey) -> UInt64 { storage.records.revision(of: key) }
 
     /// A source's record as far as it is in memory; one that has just been saved is.
     package func recentRecord(for key: CacheKey) -> SourceRecord? { storage.records.record(for: key) }
@@ -15,7 +15,7 @@ extension DiskCache {
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = storage.records.record(for: key) { return record }
         guard !storage.isOff else { return nil }
-        let revision = storage.records.revision
+        let revision = storage.records.revision(of: key)
         do {
             let record = try await onIOThread { () throws(DiskCacheError) in
                 try self.storage.index.record(for: key)

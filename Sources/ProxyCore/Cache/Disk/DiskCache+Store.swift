@@ -19,7 +19,7 @@ package struct StagedEntry: Sendable {
     let keyText: String
 }
 
-/// `stage` opens a file into which others write a body, `commit` names it. `store` does all of that for a short body, and returns
+/// `stage` opens a file into which others write a body, `commit` names it. `store` does all of that for a body in memory, and returns
 /// when it is in the index. `storeSoon` returns at once, and look-ups find the body before it is written; `flush` waits until
 /// those are. `makeDurable` syncs an entry that is there. Records alone are stored by `save`, in `DiskCache+Records`.
 extension DiskCache {
@@ -47,7 +47,7 @@ extension DiskCache {
     ///   - record: the source's record: stored beside the body, so that a hit only needs the file.
     ///   - savesRecord: whether the record is stored, too, as by `save`.
     ///   - durable: returns only when the entry survives a power loss, too.
-    ///   - token: if it is void, nothing is stored.
+    ///   - token: if it is void for the body, nothing is stored; if it is for the record alone, the body without it.
     /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` if the description is not that of what
     ///   was staged, or the body is short; `overloaded` if too many changes wait. The entry is then not
     ///   there, and an earlier one may be gone.
@@ -60,6 +60,8 @@ extension DiskCache {
             throw .invalid("the description is not of what was staged")
         }
         guard fits(byteCount) else { throw .tooLarge }
+        // A 304 may have come since it was fetched: the bytes are still right, the record is not.
+        let record = token?.isValid ?? true ? record : nil
         let saved = savesRecord ? record : nil
         let entry = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
             try self.storage.finish(
@@ -67,7 +69,8 @@ extension DiskCache {
                 durable: durable)
         }
         try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            guard token?.isValid ?? true else { throw .purged }
+            let isValid = record == nil ? token?.isValidForBody : token?.isValid
+            guard isValid ?? true else { throw .purged }
             try writer.name(staged.file, as: entry, durable: durable, record: saved, &batch)
         }
         if let saved, !storage.records.save(saved, token) { throw .purged }
@@ -75,10 +78,9 @@ extension DiskCache {
 
     /// Stores a body that is in memory: stages, writes and commits it.
     ///
-    /// All on the writer's thread, so this is for short bodies.
     /// - Parameters:
     ///   - checksum: the CRC32C of the body, if it is known.
-    ///   - record, savesRecord: as in `commit`.
+    ///   - record, savesRecord, durable, token: as in `commit`.
     /// - Throws: as `stage` and `commit`.
     package func store(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32? = nil,
@@ -86,13 +88,14 @@ extension DiskCache {
         token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         guard fits(body.count) else { throw .tooLarge }
-        let write = PendingWrite(
-            description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record, token: token
-        )
-        try await writer.perform { (writer, batch) throws(DiskCacheError) in
-            try writer.store(write, durable: durable, savesRecord: savesRecord, &batch)
+        let staged = try await onIOThread(isStore: true) { () throws(DiskCacheError) in
+            let staged = try self.storage.stage(kind: description.kind, keyText: description.keyText)
+            try staged.file.write(body, at: staged.bodyOffset)
+            return staged
         }
-        if savesRecord, let record, !storage.records.save(record, token) { throw .purged }
+        try await commit(
+            staged, description, byteCount: body.count, bodyChecksum: checksum ?? Checksum.crc32c(body),
+            record: record, savesRecord: savesRecord, durable: durable, token: token)
     }
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
@@ -114,7 +117,7 @@ extension DiskCache {
             return false
         }
         let job = WriteJob(isDeferred: true) { (writer, batch) throws(DiskCacheError) in
-            try writer.store(write, durable: false, savesRecord: true, &batch)
+            try writer.store(write, &batch)
         } completion: { [buffer, weak self] result in
             buffer.remove(write)
             guard case .failure(let error) = result, let self else { return }
@@ -181,7 +184,7 @@ extension DiskCache {
             // Another file, whose bytes may not be on the disk, may have replaced it.
             guard try storage.folder.identity(of: entry.id) == file.identity else { return false }
             try storage.folder.syncNames(of: entry.id)
-            batch.changes.append { try $0.put(entry, isKnown: true) }
+            batch.changes.append { try $0.put(entry) }
             batch.isDurable = true
             return true
         }

@@ -54,7 +54,7 @@ package final class DiskCache: Sendable {
         ioThreads = IOQueue(
             label: "disk cache I/O", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
-        DispatchQueue(label: "disk cache loader").async { [writer] in writer.start() }
+        writer.start()
     }
 
     /// The files that clients are or will be answered from.

@@ -118,16 +118,18 @@ final class DiskFolder: Sendable {
         return OwnedDescriptor(owning: descriptor, countedBy: files)
     }
 
-    /// Names a staged file as an entry's, in place of an earlier one.
+    /// Names a staged file as an entry's, in place of an earlier one; returns whether there was one.
     ///
     /// linkat(2) replaces nothing, so an earlier file is removed before: in between, and if the process is killed
     /// there, the entry is a miss.
-    func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) {
-        var code = linkCode(file, id)
-        if code == ENOENT { try createShard(of: id) }
-        if code == EEXIST { try unlink(id) }
-        if code == ENOENT || code == EEXIST { code = linkCode(file, id) }
+    @discardableResult
+    func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) -> Bool {
+        let first = linkCode(file, id)
+        if first == ENOENT { try createShard(of: id) }
+        if first == EEXIST { try unlink(id) }
+        let code = first == ENOENT || first == EEXIST ? linkCode(file, id) : first
         guard code == 0 else { throw DiskCacheError("linkat", code: code) }
+        return first == EEXIST
     }
 
     private func linkCode(_ file: OwnedDescriptor, _ id: EntryID) -> Int32 {

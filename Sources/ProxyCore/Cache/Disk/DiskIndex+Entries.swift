@@ -42,20 +42,6 @@ extension DiskIndex {
 
     // MARK: - Entries
 
-    /// Reads every entry as of the moment of `open`, and returns how many records there were.
-    func load(each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
-        // Pages that were read once are not needed again.
-        defer { loader.withLock { $0 = nil } }
-        return try loader.use { db in
-            try loadOutdated(db)
-            try db.forEach("SELECT \(IndexEntry.columns) FROM entry") { row in
-                let entry = try IndexEntry(row)
-                each(entry.id, entry.bytes)
-            }
-            return Int(try db.integer("SELECT COUNT(*) FROM source") ?? 0)
-        }
-    }
-
     /// Whether an entry has a row.
     func contains(_ id: EntryID) throws(DiskCacheError) -> Bool {
         try reader.use { db in
@@ -120,6 +106,12 @@ extension DiskIndex {
     }
 
     // MARK: - Space
+
+    /// Releases the pages that reading all rows has left in memory.
+    func releaseMemory() {
+        // Ignored: a failure; it costs memory.
+        try? reader.use { try $0.execute("PRAGMA shrink_memory") }
+    }
 
     /// How many bytes the index's file takes; each commit releases the pages that it frees.
     func usedBytes() throws(DiskCacheError) -> Int64 {

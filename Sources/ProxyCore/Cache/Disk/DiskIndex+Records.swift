@@ -10,14 +10,12 @@ extension DiskIndex {
     ///
     /// One of a generation that is not trusted is stale until the origin has confirmed it.
     func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
-        try reader.use { try record(for: key, $0) }
-    }
-
-    /// The same by the connection of a transaction.
-    func record(for key: CacheKey, _ db: SQLiteConnection) throws -> SourceRecord? {
-        let rows = try db.rows(
-            "SELECT keyText, record FROM source WHERE low = ? AND high = ?", [.low(key), .high(key)]
-        ) { row in row.text(0).flatMap { text in row.blob(1).map { (text, $0) } } }
+        let sql = "SELECT keyText, record FROM source WHERE low = ? AND high = ?"
+        let rows = try reader.use { db in
+            try db.rows(sql, [.low(key), .high(key)]) { row in
+                row.text(0).flatMap { text in row.blob(1).map { (text, $0) } }
+            }
+        }
         guard let (keyText, bytes) = rows.first ?? nil,
             let stored = StoredRecord(bytes[...], key: key, keyText: keyText)
         else { return nil }
@@ -58,11 +56,27 @@ extension DiskIndex {
         return outdated.count
     }
 
-    /// Adds every source whose record outdates files to those in memory.
-    func loadOutdated(_ db: SQLiteConnection) throws {
-        try db.forEach("SELECT high, low FROM source WHERE outdatesFiles = 1") { row in
-            outdated.insert(try row.key(at: 0))
+    /// Adds sources whose record outdates files to those in memory, at most `limit` in the order of their keys; declares them
+    /// complete after the last one.
+    /// - Parameter key: what the call before has returned; nil for the first one.
+    /// - Returns: the last one that was added.
+    func loadOutdated(after key: CacheKey?, limit: Int) throws(DiskCacheError) -> CacheKey? {
+        let sql = """
+            SELECT high, low FROM source WHERE outdatesFiles = 1 AND (high, low) > (?, ?)
+            ORDER BY high, low LIMIT ?
+            """
+        // SQLite orders no key before this one.
+        let key = key ?? CacheKey(high: 1 << 63, low: 1 << 63)
+        let found = try reader.use { db in
+            try db.rows(sql, [.high(key), .low(key), .integer(limit)]) { try $0.key(at: 0) }
         }
-        outdated.markComplete()
+        for source in found { outdated.insert(source) }
+        if found.count < limit { outdated.markComplete() }
+        return found.last
+    }
+
+    /// How many records there are; O(n).
+    func recordCount() throws(DiskCacheError) -> Int {
+        Int(try reader.use { try $0.integer("SELECT COUNT(*) FROM source") ?? 0 })
     }
 }

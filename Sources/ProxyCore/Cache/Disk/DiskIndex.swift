@@ -29,10 +29,12 @@ final class DiskIndex: Sendable {
         var generation: UInt32 = 0
         /// The first generation whose records count.
         var trustedSince: UInt32 = 0
-        /// Whether it knows every file of the folder.
-        var knowsAllFiles = false
         /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
         var lacksLinks = false
+        /// The rows of entries up to this number are in the tally and in the set of entries: `Int64.max` when all are.
+        ///
+        /// A new row is the last one, so it is counted at once, or when it is read.
+        var countedRow: Int64 = 0
     }
 
     private let currentState = Mutex(State())
@@ -40,8 +42,6 @@ final class DiskIndex: Sendable {
     let writer = Mutex<SQLiteConnection?>(nil)
     /// Reads a few rows at a time, for any thread.
     let reader = Mutex<SQLiteConnection?>(nil)
-    /// Reads all rows at the start.
-    let loader = Mutex<SQLiteConnection?>(nil)
     private let path: String
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
@@ -79,13 +79,10 @@ final class DiskIndex: Sendable {
             try indexByAge(db)
             return isEmpty
         }
-        let (second, third) = (try connect(canWrite: false), try connect(canWrite: false))
+        let second = try connect(canWrite: false)
         reader.withLock { $0 = second }
-        loader.withLock { $0 = third }
-        // Later changes are not seen.
-        try loader.use { try $0.execute("BEGIN; SELECT id FROM state") }
         currentState.withLock { state in
-            state.blockSize = blockSize
+            (state.blockSize, state.countedRow) = (blockSize, 0)
             if isNew { state.isNew = true }
         }
         try readState()
@@ -94,7 +91,6 @@ final class DiskIndex: Sendable {
 
     /// Closes the database; SQLite writes the log back into it, unless that fails: then the next start does.
     func close() {
-        loader.withLock { $0 = nil }
         reader.withLock { $0 = nil }
         writer.withLock { $0 = nil }
     }
@@ -134,7 +130,7 @@ final class DiskIndex: Sendable {
     // MARK: - Schema
 
     /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID: Int64 = 0x696D_670C
+    private static let schemaID: Int64 = 0x696D_670D
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -159,7 +155,7 @@ final class DiskIndex: Sendable {
         CREATE INDEX tagByAge ON tag (seenAt);
         CREATE TABLE state (
             id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, trustedSince INTEGER NOT NULL,
-            knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 1);
+            lacksLinks INTEGER NOT NULL DEFAULT 1);
         """
 
     private func create(_ db: SQLiteConnection) throws {
@@ -181,16 +177,8 @@ final class DiskIndex: Sendable {
 
     // MARK: - State
 
-    /// Records for the next start whether it knows every file of the folder.
-    func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
-        try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
-    }
-
-    /// Leaves files without rows to the next start, which scans the folder: a purge meanwhile does not find them, so a
-    /// generation begins in which their own records do not count.
-    func leaveFilesToNextStart() throws(DiskCacheError) {
-        try changeState("knowsAllFiles = 0, generation = generation + 1")
-    }
+    /// Begins a generation in which the records in files of earlier ones do not count.
+    func beginGeneration() throws(DiskCacheError) { try changeState("generation = generation + 1") }
 
     /// Records that no links of tags are lost, as there are no entries.
     func markLinksComplete() throws(DiskCacheError) { try changeState("lacksLinks = 0") }
@@ -207,19 +195,21 @@ final class DiskIndex: Sendable {
 
     /// Reads the state from the database; called after each commit that changes it.
     func readState() throws(DiskCacheError) {
-        let columns = "generation, trustedSince, knowsAllFiles, lacksLinks"
+        let columns = "generation, trustedSince, lacksLinks"
         let row = try writer.use { db in
-            try db.rows("SELECT \(columns) FROM state") { row in try (0..<4).map { try row.number(at: $0) } }
+            try db.rows("SELECT \(columns) FROM state") { row in try (0..<3).map { try row.number(at: $0) } }
                 .first
         }
         guard let row, let generation = UInt32(exactly: row[0]), generation > 0,
             let trusted = UInt32(exactly: row[1]), trusted <= generation
         else { throw SQLiteRow.altered }
         currentState.withLock { state in
-            (state.generation, state.trustedSince) = (generation, trusted)
-            (state.knowsAllFiles, state.lacksLinks) = (row[2] != 0, row[3] != 0)
+            (state.generation, state.trustedSince, state.lacksLinks) = (generation, trusted, row[2] != 0)
         }
     }
+
+    /// Records how many rows of entries have been read.
+    func setCountedRow(_ row: Int64) { currentState.withLock { $0.countedRow = row } }
 
     /// How many bytes of the disk a file of this length takes.
     func allocated(_ length: Int64) -> Int64 {

@@ -12,8 +12,6 @@ package struct DiskTally: Sendable, Equatable {
     private var amounts = [Amount](repeating: Amount(), count: EntryKind.allCases.count)
     /// Source records.
     package var records = 0
-    /// Entries that replaced an earlier one; only in a change.
-    var replaced = 0
 
     /// Bytes of the disk that all entries' files take.
     package var bytes: Int64 { amounts.reduce(0) { $0 + $1.bytes } }
@@ -60,11 +58,6 @@ extension DiskCache {
         package var writeErrors = 0
         /// Look-ups that failed.
         package var readErrors = 0
-
-        mutating func add(_ change: DiskTally) {
-            tally += change
-            evicted(change.replaced, because: .replaced)
-        }
 
         /// Counts entries that were removed.
         mutating func evicted(_ count: Int, because reason: EvictionReason) {

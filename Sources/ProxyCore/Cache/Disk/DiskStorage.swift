@@ -93,18 +93,15 @@ final class DiskStorage: Sendable {
     }
 
     /// What a start does: (1) `FolderLock` shows how the last process ended. (2) The index is opened, or made anew; after an end
-    /// that may have lost commits a generation begins, and after any that was not in order the index no longer counts as
-    /// knowing all files. (3) The lock names this boot. (4) `DiskWriter.init` notes with `needsScan` whether the index knows
-    /// all files. (5) `DiskWriter.loadIndex` reads all rows. (6) `DiskWriter.stepScan`, if needed, finds the files without
-    /// rows, and then the index counts as knowing all. Look-ups work from (3) on.
+    /// that may have lost commits a generation begins. (3) The lock names this boot. (4) `DiskWriter.stepLoad` reads all rows.
+    /// (5) `DiskWriter.stepScan` finds the files without rows, if there may be some: after an end that was not in order or came
+    /// before the end of a scan, and with a new index. Look-ups work from (3) on.
     private func openIndex() throws(DiskCacheError) {
         try index.open(blockSize: folder.blockSize)
         // The tags of existing entries were in another index.
         if index.state.isNew, !folder.hasEntries { try index.markLinksComplete() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.beginUntrustedGeneration() }
-        // A process that ends before it has scanned all leaves the rest to the next start.
-        if lock.wasLeft, index.state.knowsAllFiles { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
     }
 

@@ -45,7 +45,9 @@ extension DiskWriter {
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
         try storage.requireOn()
-        try storage.folder.link(file, as: entry.id)
+        if try storage.folder.link(file, as: entry.id) {
+            storage.counters.withLock { $0.evicted(1, because: .replaced) }
+        }
         storage.entries.insert(entry.id)
         batch.named.append(entry.id)
         batch.bytes += entry.bytes
@@ -56,10 +58,8 @@ extension DiskWriter {
         batch.isDurable = true
     }
 
-    /// Writes a body that is in memory into a file, and names that.
-    func store(
-        _ write: PendingWrite, durable: Bool, savesRecord: Bool, _ batch: inout WriteBatch
-    ) throws(DiskCacheError) {
+    /// Writes a short body into a file, names that, and saves the record.
+    func store(_ write: PendingWrite, _ batch: inout WriteBatch) throws(DiskCacheError) {
         guard write.token?.isValidForBody ?? true else { throw .purged }
         // A 304 may have come while it waited: the bytes are still right, the record is not.
         let record = write.latestRecord
@@ -67,8 +67,8 @@ extension DiskWriter {
         try staged.file.write(write.body, at: staged.bodyOffset)
         let entry = try storage.finish(
             staged, write.description, record, byteCount: write.body.count, checksum: write.checksum,
-            durable: durable)
-        try name(staged.file, as: entry, durable: durable, record: savesRecord ? record : nil, &batch)
+            durable: false)
+        try name(staged.file, as: entry, durable: false, record: record, &batch)
     }
 
     /// Saves a source's record.
@@ -116,7 +116,7 @@ extension DiskWriter {
             for id in named {
                 storage.entries.remove(id)
                 // Ignored: that this can't be written either; the folder's lock makes a start that follows a kill scan it.
-                if (try? storage.folder.unlink(id)) == nil { try? storage.index.leaveFilesToNextStart() }
+                if (try? storage.folder.unlink(id)) == nil { try? abandonFiles() }
             }
             for completion in completions { completion(error) }
         }
@@ -143,6 +143,6 @@ extension DiskWriter {
             ? try storage.withSpace { () throws(DiskCacheError) in try index.apply(changes, durable: durable)
             }
             : try index.apply(changes, durable: durable)
-        storage.counters.withLock { $0.add(change) }
+        storage.counters.withLock { $0.tally += change }
     }
 }

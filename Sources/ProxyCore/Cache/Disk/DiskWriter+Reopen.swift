@@ -20,10 +20,9 @@ extension DiskWriter {
     /// Starts anew in the folder as it is now, with a new index of the files that are there.
     ///
     /// Look-ups continue meanwhile: until everything has been scanned, they query the file system. Returns
-    /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
-    /// the folder.
+    /// false if there is nothing to recover from, or another daemon has the folder.
     func reopen() throws(DiskCacheError) -> Bool {
-        guard loading != .underway, storage.health.withLock(\.mustReopen) else { return false }
+        guard storage.health.withLock(\.mustReopen) else { return false }
         // A failure is detected again by the next check or the next store.
         storage.health.withLock { $0.mustReopen = false }
         let isElsewhere = storage.isOff || !isInPlace
@@ -32,7 +31,6 @@ extension DiskWriter {
         try storage.withSpace { () throws(DiskCacheError) in
             try storage.index.open(blockSize: storage.folder.blockSize)
         }
-        storage.index.loader.withLock { $0 = nil }
         // Memory still holds the results of the known tags.
         let links = storage.tags.all
         storage.tags.removeAll()
@@ -50,8 +48,8 @@ extension DiskWriter {
 
     private func forgetEntries(scanning shards: [DiskFolder.Shard]) {
         storage.entries.removeAll()
-        countsFromNothing()
-        (scan, loading, hasTrash) = (FolderScan(of: shards), .done, !shards.isEmpty)
+        storage.counters.withLock { $0.tally = DiskTally() }
+        (scan, hasTrash) = (FolderScan(of: shards), !shards.isEmpty)
     }
 
     /// Opens the folder that the path leads to now; first its lock, since until then it may be another

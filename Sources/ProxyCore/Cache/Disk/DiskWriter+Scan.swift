@@ -60,10 +60,7 @@ extension DiskWriter {
             storage.counters.withLock { $0.readErrors += 1 }
             if isNew { storage.report { $0.failed(with: error, at: $1) } }
         }
-        if scan.isComplete {
-            if loading == .done { storage.entries.markComplete() }
-            try storage.index.setKnowsAllFiles(true)
-        }
+        if scan.isComplete, isLoaded { storage.entries.markComplete() }
         if isOverSize, knowsEverything { mustSweep = true }
         return true
     }

@@ -18,7 +18,7 @@ extension DiskWriter {
     private var evictionStep: Int { min(batchSize, 32) }
 
     /// Whether everything on disk has been counted.
-    var knowsEverything: Bool { loading == .done && scan.isDone }
+    var knowsEverything: Bool { isLoaded && scan.isDone }
 
     /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
@@ -32,7 +32,8 @@ extension DiskWriter {
             guard !storage.isOff else { return false }
             if storage.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
-            if loading == .done, try stepScan() { return true }
+            if stepLoad() { return true }
+            if try stepScan() { return true }
             if hasTrash { hasTrash = try storage.folder.emptyTrash() }
             return hasTrash
         } catch {
@@ -91,7 +92,7 @@ extension DiskWriter {
     private func removeExcessRecords() throws(DiskCacheError) -> Bool {
         let records = storage.counters.withLock(\.tally).records
         let excess = records - storage.configuration.limits.maxSourceRecords
-        guard records > 0, loading == .done else { return false }
+        guard records > 0, isLoaded else { return false }
         let isIndexTooLarge = try storage.index.usedBytes() > storage.bounds.maxIndexBytes
         guard excess > 0 || isIndexTooLarge else { return false }
         let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
@@ -156,7 +157,7 @@ extension DiskWriter {
         try apply(victims.map { entry in { try $0.delete(entry.id, row: entry.row) } }, makesSpace: true)
         if let givenUp {
             storage.report { $0.failed(with: givenUp, at: $1) }
-            try storage.index.leaveFilesToNextStart()
+            try abandonFiles()
         }
         storage.counters.withLock { $0.evicted(victims.count, because: reason) }
         return !victims.isEmpty

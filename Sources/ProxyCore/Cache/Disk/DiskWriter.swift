@@ -17,15 +17,17 @@ final class DiskWriter: @unchecked Sendable {
     /// order.
     let needsScan: Bool
     private let queue = DispatchQueue(label: "disk cache writer")
-    private let inbox: Mutex<WriteInbox>
+    private let inbox = Mutex(WriteInbox())
+    /// Runs `drain` once more after each `wake`, however many come before it.
+    private let wakeUps: any DispatchSourceUserDataAdd
     /// Waits for so many microseconds.
     private let pause: @Sendable (UInt32) -> Void
 
     // MARK: State of the queue
 
     private var isShutDown = false
-    /// How far the index has been read at the start.
-    var loading = Loading.underway
+    /// The source that was read last of those whose record outdates files.
+    var lastOutdated: CacheKey?
     /// The steps that are left of the sweep in progress, and whether another one is to follow.
     var sweep: ArraySlice<SweepStep> = []
     var mustSweep = false
@@ -33,65 +35,36 @@ final class DiskWriter: @unchecked Sendable {
     var sweepTarget: Int64?
     /// The folders that have yet to be scanned.
     var scan: FolderScan
-    /// Whether everything was removed since the index was opened, so that what it had then does not count.
-    private var hasRemovedAll = false
+    /// Whether files were left to the next start, which scans the folder.
+    private var hasAbandonedFiles = false
     /// The access times that the sweep has yet to write.
     var accessed: [(id: EntryID, time: Int64)] = []
     /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
 
-    /// The reading of the index at the start.
-    enum Loading { case underway, done, failed }
-
     init(storage: DiskStorage, pause: @escaping @Sendable (UInt32) -> Void) {
         self.storage = storage
         self.pause = pause
-        let limits = storage.configuration.limits
-        inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
-        needsScan = !storage.isOff && !storage.index.state.knowsAllFiles
+        wakeUps = DispatchSource.makeUserDataAddSource(queue: queue)
+        needsScan = !storage.isOff && (storage.lock.needsScan || storage.index.state.isNew)
         scan = FolderScan(of: needsScan ? DiskFolder.Shard.all : [])
+        // Nothing is found until there is a folder.
+        if storage.isOff { storage.entries.markComplete() }
+        wakeUps.setEventHandler { [weak self] in self?.drain() }
+        wakeUps.activate()
     }
 
-    /// Begins to write and to sweep, and reads the index; blocks for seconds.
+    /// Begins to read the index, and to sweep.
     func start() {
         scheduleSweep()
         wake()
-        loadIndex()
     }
 
-    /// Reads the whole index into memory, as it was when it was opened; what is changed meanwhile is counted by the changes.
-    private func loadIndex() {
-        var tally = DiskTally()
-        do {
-            if !storage.isOff {
-                tally.records = try storage.index.load { id, bytes in
-                    storage.entries.insert(id)
-                    tally.add(entries: 1, bytes: storage.index.allocated(bytes), of: id.kind)
-                }
-                storage.measure()
-            }
-            queue.async { [self, tally] in
-                if !hasRemovedAll { storage.counters.withLock { $0.add(tally) } }
-                loading = .done
-                if scan.isComplete { storage.entries.markComplete() }
-                wake()
-            }
-        } catch {
-            // The set stays incomplete then: every look-up queries the file system, until there is another
-            // index.
-            storage.counters.withLock { $0.readErrors += 1 }
-            queue.async { [self] in
-                loading = .failed
-                if !isClosed { storage.report { $0.failed(with: .brokenIndex("\(error)"), at: $1) } }
-                wake()
-            }
-        }
-    }
-
-    /// Counts anew, since there is nothing left.
-    func countsFromNothing() {
-        hasRemovedAll = true
-        storage.counters.withLock { $0.tally = DiskTally() }
+    /// Leaves files that can't be removed, and have no rows, to the next start. A purge meanwhile does not find them, so a
+    /// generation begins in which their own records do not count.
+    func abandonFiles() throws(DiskCacheError) {
+        hasAbandonedFiles = true
+        try storage.index.beginGeneration()
     }
 
     // MARK: - From any thread
@@ -124,25 +97,29 @@ final class DiskWriter: @unchecked Sendable {
     /// Queues a job; a deferred one runs within `limits.storeDelay`.
     /// - Throws: `overloaded` and `closed`; then it never runs.
     func submit(_ job: WriteJob) throws(DiskCacheError) {
-        switch try inbox.withLock({ (inbox) throws(DiskCacheError) in try inbox.add(job) }) {
-        case .none: break
-        case .wake: queue.async { self.drain() }
-        case .setTimer:
-            let delay = storage.configuration.limits.storeDelay.milliseconds
-            queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
-                if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
-            }
+        let limits = storage.configuration.limits
+        let (isDue, isFirst) = try inbox.withLock { (inbox) throws(DiskCacheError) in
+            guard !inbox.isClosed else { throw .closed }
+            guard inbox.jobs.count < limits.maxWaitingWrites else { throw .overloaded }
+            inbox.jobs.append(job)
+            if !job.isDeferred || inbox.jobs.count >= limits.batchSize { inbox.isDue = true }
+            return (inbox.isDue, inbox.jobs.count == 1)
+        }
+        if isDue { return wake() }
+        guard isFirst else { return }
+        // It may fire after these jobs have run: then it makes others due a little earlier.
+        queue.asyncAfter(deadline: .now() + .milliseconds(limits.storeDelay.milliseconds)) {
+            self.inbox.withLock { $0.isDue = true }
+            self.drain()
         }
     }
 
-    /// Does housekeeping soon: steps of a sweep or scan that wait.
-    func wake() {
-        if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
-    }
+    /// Has the writer look for jobs that are due and for steps of housekeeping, at once or after what it does now.
+    func wake() { wakeUps.add(data: 1) }
 
     /// Accepts no more jobs, runs those that wait, writes accesses, and closes the index.
     func close() async {
-        inbox.withLock { $0.close() }
+        inbox.withLock { ($0.isClosed, $0.isDue) = (true, true) }
         await withCheckedContinuation { continuation in
             queue.async {
                 self.shutDown()
@@ -162,11 +139,11 @@ final class DiskWriter: @unchecked Sendable {
 
     /// Runs a batch of jobs or a step of housekeeping, and the rest after what else the queue has to do.
     private func drain() {
-        let batch = inbox.withLock { $0.takeBatch() }
+        let batch = inbox.withLock { $0.takeBatch(batchSize) }
         if !batch.isEmpty { run(batch) }
         guard !isClosed else { return }
         let hasMore = doHousekeepingInPauses()
-        if hasMore || !inbox.withLock({ $0.sleep() }) { queue.async { self.drain() } }
+        if hasMore || inbox.withLock(\.isDue) { wake() }
     }
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
@@ -175,7 +152,7 @@ final class DiskWriter: @unchecked Sendable {
         let began = DispatchTime.now().uptimeNanoseconds
         guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
-        if inbox.withLock(\.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
+        if inbox.withLock(\.jobs.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
         return true
     }
 
@@ -185,10 +162,11 @@ final class DiskWriter: @unchecked Sendable {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        while case let batch = inbox.withLock({ $0.takeBatch() }), !batch.isEmpty { run(batch) }
+        while case let batch = inbox.withLock({ $0.takeBatch(batchSize) }), !batch.isEmpty { run(batch) }
+        wakeUps.cancel()
         finishHousekeeping()
         storage.index.close()
-        storage.lock.release()
+        storage.lock.release(isScanned: scan.isComplete && !hasAbandonedFiles)
     }
 
     private func scheduleSweep() {

@@ -8,13 +8,16 @@ import Primitives
 /// Excludes a second daemon from the folder, and records whether the last one left it in order.
 ///
 /// While the folder is in use, its `lock` contains the id of the machine's present boot; else blanks, which
-/// keep its space on the disk, so that a daemon can start on a full one. What a killed process wrote is in
-/// the kernel; after a power loss it may not be on disk, and the next start finds another boot's id there.
+/// keep its space on the disk, so that a daemon can start on a full one, or that the index does not know all files. What a
+/// killed process wrote is in the kernel; after a power loss it may not be on disk, and the next start finds another boot's
+/// id there.
 final class FolderLock: Sendable {
     private static let fileName = "lock"
     private static let bootPath = "/proc/sys/kernel/random/boot_id"
     /// Stands for the id of a boot where the system hides it: whether the machine stopped is not known then.
     private static let unknownBoot = Array("unknown".utf8)
+    /// The content of a folder that was left in order, and that the index does not know completely.
+    private static let unscanned = Array("unscanned".utf8)
     private static let maxContent = 64
     private static let blank = UInt8(ascii: " ")
     /// Time between two tries, in microseconds.
@@ -22,8 +25,8 @@ final class FolderLock: Sendable {
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
-    /// Whether the last process that had the folder did not leave it in order.
-    let wasLeft: Bool
+    /// Whether there may be files that the index does not know: the last process did not end in order, or had not scanned all.
+    let needsScan: Bool
 
     private let file: OwnedDescriptor
     private let boot: [UInt8]
@@ -41,8 +44,9 @@ final class FolderLock: Sendable {
         file = try folder.openRegularFile(Self.fileName)
         try Self.lock(file, lockTimeout: lockTimeout, pause: pause, path: folder.path)
         let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
-        wasLeft = last.contains { $0 != Self.blank }
-        wasCutOff = wasLeft && (last != boot || boot == Self.unknownBoot)
+        let content = last.filter { $0 != Self.blank }
+        needsScan = !content.isEmpty
+        wasCutOff = needsScan && content != Self.unscanned && (last != boot || boot == Self.unknownBoot)
     }
 
     /// A lock on nothing, for a folder that is not writable, until `become`.
@@ -51,7 +55,7 @@ final class FolderLock: Sendable {
         guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
         file = OwnedDescriptor(owning: descriptor)
         boot = Self.boot(Self.bootPath)
-        (wasCutOff, wasLeft) = (false, false)
+        (wasCutOff, needsScan) = (false, false)
     }
 
     /// Declares that the folder is in use; before that, the next start sees what this one saw.
@@ -69,10 +73,13 @@ final class FolderLock: Sendable {
     func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
 
     /// Declares that the folder is in order, and releases it for another daemon.
-    func release() {
+    /// - Parameter isScanned: whether the index knows all files.
+    func release(isScanned: Bool) {
         // Ignored: a failure; it leaves the boot's id there, and costs the next start a needless scan of the folder and, after
         // a reboot, a confirmation of each source.
-        try? file.write([UInt8](repeating: Self.blank, count: boot.count), at: 0)
+        let word = isScanned ? [] : Self.unscanned
+        let blanks = [UInt8](repeating: Self.blank, count: max(0, boot.count - word.count))
+        try? file.write(word + blanks, at: 0)
         _ = linux_flock(file.raw, LOCK_UN)
     }
 

@@ -10,54 +10,50 @@ typealias IndexChange = (inout IndexTransaction) throws -> Void
 struct IndexTransaction {
     private let index: DiskIndex
     private let db: SQLiteConnection
+    /// Rows up to this number are in the tally.
+    private let countedRow: Int64
     private(set) var tally = DiskTally()
     /// Whether the index's state has changed.
     private(set) var changesState = false
 
-    init(_ index: DiskIndex, _ db: SQLiteConnection) { (self.index, self.db) = (index, db) }
+    init(_ index: DiskIndex, _ db: SQLiteConnection) {
+        (self.index, self.db, countedRow) = (index, db, index.state.countedRow)
+    }
 
     // MARK: - Entries
 
     /// An entry exists, in place of an earlier one.
-    /// - Parameter isKnown: whether that is the same one.
-    mutating func put(_ entry: IndexEntry, isKnown: Bool = false) throws {
-        // Most are new: one statement.
-        if try !insert(entry) {
-            if try delete(entry.id), !isKnown { tally.replaced += 1 }
-            _ = try insert(entry)
-        }
-        tally.add(entries: 1, bytes: index.allocated(entry.bytes), of: entry.id.kind)
-    }
-
-    /// False if the entry has a row.
-    private func insert(_ entry: IndexEntry) throws -> Bool {
-        try db.change(
+    mutating func put(_ entry: IndexEntry) throws {
+        try delete(entry.id)
+        let row = try db.integer(
             """
             INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             [
                 .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
                 .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
                 .integer(entry.storedAt), .integer(entry.accessedAt),
-            ]) > 0
+            ])
+        count(1, row, entry.bytes, entry.id)
     }
 
-    /// An entry was removed; false if it had no row.
+    /// An entry was removed, if it has a row.
     /// - Parameter row: the row in which the entry was read, if it was. By its number it is deleted, or SQLite reports that it
     ///   and the database's own indexes differ: by a key in which a bit has flipped nothing would be found, again and again.
-    @discardableResult
-    mutating func delete(_ id: EntryID, row: Int64? = nil) throws -> Bool {
-        let earlier =
-            if let row {
-                try db.integer("DELETE FROM entry WHERE id = ? RETURNING bytes", [.integer(row)])
-            } else {
-                try db.integer(
-                    "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes",
-                    [.low(id.key), .high(id.key), .kind(id)])
-            }
-        if let earlier { tally.add(entries: -1, bytes: -index.allocated(earlier), of: id.kind) }
-        return earlier != nil
+    mutating func delete(_ id: EntryID, row: Int64? = nil) throws {
+        let condition = row == nil ? "low = ? AND high = ? AND kind = ?" : "id = ?"
+        let values: [SQLiteValue] =
+            row.map { [.integer($0)] } ?? [.low(id.key), .high(id.key), .kind(id)]
+        let deleted = try db.rows("DELETE FROM entry WHERE \(condition) RETURNING id, bytes", values) { row in
+            (row.integer(0), row.integer(1) ?? 0)
+        }
+        if let (row, bytes) = deleted.first { count(-1, row, bytes, id) }
+    }
+
+    private mutating func count(_ entries: Int, _ row: Int64?, _ bytes: Int64, _ id: EntryID) {
+        guard let row, row <= countedRow else { return }
+        tally.add(entries: entries, bytes: Int64(entries) * index.allocated(bytes), of: id.kind)
     }
 
     /// An entry was served at this time.
@@ -79,45 +75,34 @@ struct IndexTransaction {
 
     // MARK: - Source records
 
-    /// Stores a record in place of an earlier one, as of this time; an equal one stays.
+    /// Stores a record in place of an earlier one, as of this time.
+    ///
+    /// It outdates the files of older entries, and of all if it differs from the earlier one in more than the generation, which
+    /// are its first four bytes: a file of an earlier generation has no record that counts.
     mutating func save(_ record: SourceRecord, at time: Int64) throws {
-        // Most sources are new: two statements.
-        guard try !insert(record, at: time, outdatesFiles: hasEntries(olderThan: record)) else { return }
-        guard try index.record(for: record.key, db) != record else {
-            try db.change(
-                "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?",
-                [.integer(time), .low(record.key), .high(record.key)])
-            return
-        }
-        try deleteRecord(record.key)
-        _ = try insert(record, at: time, outdatesFiles: true)
-    }
-
-    /// False if the source has a row.
-    private mutating func insert(
-        _ record: SourceRecord, at time: Int64, outdatesFiles: Bool
-    ) throws -> Bool {
-        let count = try db.change(
+        let bytes = StoredRecord(record, generation: index.state.generation).encoded()
+        let values: [SQLiteValue] = [
+            .high(record.key), .low(record.key), .text(record.keyText), .blob(bytes), .integer(time),
+        ]
+        // Most sources are new: one statement.
+        var outdatesFiles = try db.integer(
             """
-            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles)
-            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles) VALUES (?1, ?2, ?3, ?4, ?5,
+                EXISTS (SELECT 1 FROM entry WHERE sourceLow = ?2 AND sourceHigh = ?1 AND storedAt < ?6))
+            ON CONFLICT DO NOTHING RETURNING outdatesFiles
             """,
-            [
-                .high(record.key), .low(record.key), .text(record.keyText),
-                .blob(StoredRecord(record, generation: index.state.generation).encoded()), .integer(time),
-                .flag(outdatesFiles),
-            ])
-        guard count > 0 else { return false }
-        if outdatesFiles { index.outdated.insert(record.key) }
-        tally.records += 1
-        return true
-    }
-
-    /// Whether files may contain an earlier record of the source.
-    private func hasEntries(olderThan record: SourceRecord) throws -> Bool {
-        let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
-        return try db.integer(
-            sql, [.low(record.key), .high(record.key), .integer(record.responseTime.seconds)]) != nil
+            values + [.integer(record.responseTime.seconds)])
+        if outdatesFiles != nil {
+            tally.records += 1
+        } else {
+            outdatesFiles = try db.integer(
+                """
+                UPDATE source SET outdatesFiles = outdatesFiles OR substr(record, 5) <> substr(?4, 5),
+                    keyText = ?3, record = ?4, savedAt = ?5
+                WHERE low = ?2 AND high = ?1 RETURNING outdatesFiles
+                """, values)
+        }
+        if outdatesFiles == 1 { index.outdated.insert(record.key) }
     }
 
     /// Deletes a source's row, if there is one.

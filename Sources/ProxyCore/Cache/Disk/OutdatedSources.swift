@@ -9,7 +9,7 @@ import Synchronization
 /// the index, and never misses one that is. It contains every source until `markComplete`. Safe from any thread.
 final class OutdatedSources: Sendable {
     private let words: Mutex<[UInt64]>
-    private let isComplete = Atomic(false)
+    private let complete = Atomic(false)
 
     /// A mebibyte: with a million sources in it, one in ten others is a false positive.
     private static let bitCount: UInt64 = 1 << 23
@@ -20,7 +20,7 @@ final class OutdatedSources: Sendable {
 
     /// Hot path: whether the record in a file of the source may be outdated.
     func mayContain(_ source: CacheKey) -> Bool {
-        guard isComplete.load(ordering: .acquiring) else { return true }
+        guard isComplete else { return true }
         let bit = Self.bit(of: source)
         return words.withLock { $0[Int(bit / 64)] & (1 << (bit % 64)) != 0 }
     }
@@ -31,10 +31,11 @@ final class OutdatedSources: Sendable {
         words.withLock { $0[Int(bit / 64)] |= 1 << (bit % 64) }
     }
 
-    /// Declares that every outdated source of the index has been added.
-    func markComplete() {
-        isComplete.store(true, ordering: .releasing)
-    }
+    /// Whether every outdated source of the index has been added.
+    var isComplete: Bool { complete.load(ordering: .acquiring) }
+
+    /// Declares that.
+    func markComplete() { complete.store(true, ordering: .releasing) }
 
     /// Keys are evenly distributed.
     private static func bit(of source: CacheKey) -> UInt64 { source.low % bitCount }

@@ -9,8 +9,10 @@ import Synchronization
 final class RecordMemory: Sendable {
     private struct State {
         var ring: EvictionRing<CacheKey, SourceRecord>
-        /// Changes with every record that is saved or removed.
-        var revision: UInt64 = 0
+        /// How many records have been saved or removed, by a part of their keys.
+        var revisions = [UInt64](repeating: 0, count: 1_024)
+
+        static func part(of key: CacheKey) -> Int { Int(key.low % 1_024) }
     }
 
     private let limit: Int
@@ -32,13 +34,16 @@ final class RecordMemory: Sendable {
         state.withLock { $0.ring.value(for: key) }
     }
 
-    /// To be read before a record is read from disk, and passed to `keep`.
-    var revision: UInt64 { state.withLock { $0.revision } }
+    /// Changes with every record of the source that is saved or removed, and seldom with another one. To be read before the
+    /// record is read from disk, and passed to `keep`.
+    func revision(of key: CacheKey) -> UInt64 {
+        state.withLock { $0.revisions[State.part(of: key)] }
+    }
 
-    /// Stores a record that was read from disk, unless any was saved or removed since: it might be outdated.
+    /// Stores a record that was read from disk, unless one of the source was saved or removed since: it might be outdated.
     func keep(_ record: SourceRecord, readAt revision: UInt64) {
         change { state in
-            guard state.revision == revision else { return }
+            guard state.revisions[State.part(of: record.key)] == revision else { return }
             insert(record, &state)
         }
     }
@@ -47,7 +52,7 @@ final class RecordMemory: Sendable {
     func save(_ record: SourceRecord, _ token: PurgeToken?) -> Bool {
         change { state in
             guard token?.isValid ?? true else { return false }
-            state.revision &+= 1
+            state.revisions[State.part(of: record.key)] &+= 1
             insert(record, &state)
             return true
         }
@@ -55,14 +60,14 @@ final class RecordMemory: Sendable {
 
     func remove(_ key: CacheKey) {
         change { state in
-            state.revision &+= 1
+            state.revisions[State.part(of: key)] &+= 1
             _ = state.ring.remove(key)
         }
     }
 
     func removeAll() {
         change { state in
-            state.revision &+= 1
+            for part in state.revisions.indices { state.revisions[part] &+= 1 }
             _ = state.ring.removeAll()
         }
     }

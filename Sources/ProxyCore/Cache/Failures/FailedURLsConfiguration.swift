@@ -17,8 +17,8 @@ package struct FailedURLsConfiguration: SettingGroup {
         Setting(
             "maxEntries", \.maxEntries, in: 1...10_000_000,
             """
-            Most remembered failures, which take at most a 16th of `cache.memory.maxBytes`, 4MiB at least; beyond it the
-            one that ends soonest is removed.
+            Most remembered failures, which take at most a 16th of `cache.memory.maxBytes`, 4MiB at least; beyond it one
+            without recent requests is removed.
             """)
         Setting.group("ttl", \.ttl)
         Setting(

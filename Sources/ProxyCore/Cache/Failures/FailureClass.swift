@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 /// Classes of failures that are remembered, each for its own time.
 package enum FailureClass: String, Sendable, Hashable, CaseIterable {
@@ -42,13 +42,15 @@ extension FailureClass {
     }
 
     /// How long a failure of this class is remembered, at most.
-    func span(in configuration: FailedURLsConfiguration) -> TimeSpan { configuration[keyPath: row.span] }
+    package func span(in configuration: FailedURLsConfiguration) -> TimeSpan {
+        configuration[keyPath: row.span]
+    }
 
     /// Whether the answer's own fields say how long it may be remembered.
     package var goesByFields: Bool { row.goesByFields }
 
     /// The share of its time by which jitter may shorten it.
-    func jitter(in configuration: FailedURLsConfiguration) -> Double {
+    package func jitter(in configuration: FailedURLsConfiguration) -> Double {
         row.isSetByOrigin ? 0 : configuration.jitter
     }
 }

@@ -166,7 +166,7 @@ package struct Imaginary: Dialect {
         let text = settings.signedPrefix + path + Self.sorted(pairs.filter { $0.name != "sign" })
         var isValid = false
         for key in keys {
-            let mac = HMACKey<SHA256>(key).code(for: Array(text.utf8))
+            let mac = HMACKey(.sha256, key).code(for: Array(text.utf8))
             if MACText.areEqual(given, MACText.text(of: mac, isPadded: false)) { isValid = true }
         }
         guard isValid else { throw TranslationError(.signature, "sign", "does not fit the URL and any key") }

@@ -30,7 +30,7 @@ struct ImgixSignature: Sendable {
             query.map { [path + [UInt8(ascii: "?")] + $0.utf8] } ?? [path, path + [UInt8(ascii: "?")]]
         for form in forms where form.allSatisfy({ (0x21...0x7E).contains($0) }) {
             for token in tokens where !token.isEmpty {
-                let own = MD5.hash(token + form).hexadecimal
+                let own = HashFunction.md5.hash(token + form).hexadecimal
                 if MACText.areEqual(code.lowercased(), own) { isSigned = true }
             }
         }

@@ -108,7 +108,7 @@ package struct ImgproxyDialect: Dialect {
     }
 
     let settings: Settings
-    private let keys: [(key: HMACKey<SHA256>, salt: [UInt8])]
+    private let keys: [(key: HMACKey, salt: [UInt8])]
 
     /// Prepares a dialect.
     ///
@@ -129,7 +129,7 @@ package struct ImgproxyDialect: Dialect {
             }
             secrets.append(secret)
         }
-        self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (HMACKey($0), $1) }
+        self.keys = zip(secrets, secrets.dropFirst(settings.keys.count)).map { (HMACKey(.sha256, $0), $1) }
         guard !settings.onlyPresets || !settings.presets.isEmpty else {
             throw TranslationError(.invalid, "onlyPresets", "'presets' is empty, so no URL could be answered")
         }

@@ -17,6 +17,14 @@ package struct Thumbor: Dialect {
         /// The hash function of the signature.
         package enum Digest: String, SettingValue, CaseIterable {
             case sha1, sha256, sha512
+
+            var function: HashFunction {
+                switch self {
+                case .sha1: .sha1
+                case .sha256: .sha256
+                case .sha512: .sha512
+                }
+            }
         }
 
         var flavor = Flavor.thumbor
@@ -92,10 +100,8 @@ package struct Thumbor: Dialect {
     }
 
     let settings: Settings
-    /// Computes the MAC of a path with a key.
-    private typealias MAC = @Sendable ([UInt8]) -> [UInt8]
     /// One for each key.
-    private let macs: [MAC]
+    private let keys: [HMACKey]
     private var takesAnySignature = false
 
     /// Creates the dialect.
@@ -105,7 +111,7 @@ package struct Thumbor: Dialect {
     ///   - keys: the bytes of the files that `settings.keys` names.
     package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
         self.settings = settings
-        macs = keys.map { Self.mac(by: settings.digest, with: $0) }
+        self.keys = keys.map { HMACKey(settings.digest.function, $0) }
     }
 
     package func withoutAccessChecks(at site: String?) -> Thumbor {
@@ -169,7 +175,7 @@ package struct Thumbor: Dialect {
         var isValid = false
         // Clients encode the `=` at its end now and then.
         let given = pieces[0].replacing("%3D", with: "=")
-        for mac in macs where MACText.areEqual(given, signature(of: pieces[1], by: mac)) {
+        for key in keys where MACText.areEqual(given, signature(of: pieces[1], by: key)) {
             isValid = true
         }
         guard isValid else {
@@ -178,18 +184,9 @@ package struct Thumbor: Dialect {
         return (pieces[1], true)
     }
 
-    private func signature(of path: Substring, by mac: MAC) -> String {
+    private func signature(of path: Substring, by key: HMACKey) -> String {
         let length = settings.signatureLength
-        return MACText.text(of: mac(Array(path.utf8)), isPadded: true, length: length > 0 ? length : nil)
-    }
-
-    private static func mac(by digest: Settings.Digest, with key: [UInt8]) -> MAC {
-        func mac<Function>(_ key: HMACKey<Function>) -> MAC { { key.code(for: $0) } }
-        return switch digest {
-        case .sha1: mac(HMACKey<SHA1>(key))
-        case .sha256: mac(HMACKey<SHA256>(key))
-        case .sha512: mac(HMACKey<SHA512>(key))
-        }
+        return MACText.text(of: key.code(for: path.utf8), isPadded: true, length: length > 0 ? length : nil)
     }
 
     // MARK: - Source

@@ -14,10 +14,8 @@ struct SourceLimiter: Sendable {
     private let limit: Int
     private var capacity: Int
     private var running: [CacheKey: Cause] = [:]
-    /// Sources that are paused: since when and until when, in seconds since 1970.
-    private var paused: [CacheKey: Range<Int64>] = [:]
-    /// The same, in the order in which they were paused.
-    private var order: [CacheKey] = []
+    /// Sources that are paused: since when and until when, in seconds since 1970. Only peeked at, so the oldest goes first.
+    private var paused = EvictionRing<CacheKey, Range<Int64>>(scanLimit: 64)
 
     /// - Parameters:
     ///   - limit: sources at once.
@@ -33,7 +31,7 @@ struct SourceLimiter: Sendable {
     /// Changes the most paused sources.
     mutating func resize(capacity: Int) {
         self.capacity = max(1, capacity)
-        trim()
+        paused.shrink(to: self.capacity)
     }
 
     /// Takes a place; false when the source has one or is paused, or all are taken.
@@ -66,28 +64,18 @@ struct SourceLimiter: Sendable {
     /// Whether work on the source is paused.
     func isPaused(_ source: CacheKey, at now: Int64) -> Bool {
         // A clock that was set back must not make the pause longer.
-        paused[source]?.contains(now) == true
+        paused.peek(source)?.contains(now) == true
     }
 
     /// Pauses a source that has no place.
     mutating func pause(_ source: CacheKey, for seconds: Int64, at now: Int64) {
         guard seconds > 0 else { return }
-        if paused.updateValue(now..<now + seconds, forKey: source) == nil { order.append(source) }
-        trim()
+        paused.store(now..<now + seconds, for: source, capacity: capacity)
     }
 
     /// Ends the pause of a source.
-    mutating func forget(_ source: CacheKey) {
-        guard paused.removeValue(forKey: source) != nil else { return }
-        order.removeAll { $0 == source }
-    }
+    mutating func forget(_ source: CacheKey) { _ = paused.remove(source) }
 
     /// The same for all sources.
-    mutating func forgetAll() { (paused, order) = ([:], []) }
-
-    private mutating func trim() {
-        guard order.count > capacity else { return }
-        for source in order.prefix(order.count - capacity) { paused[source] = nil }
-        order.removeFirst(order.count - capacity)
-    }
+    mutating func forgetAll() { _ = paused.removeAll() }
 }

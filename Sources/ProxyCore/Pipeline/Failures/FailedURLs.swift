@@ -9,17 +9,23 @@ import URLs
 
 /// The failures of sources and results that are not tried again for a while (SDWebImage: failedURLs).
 ///
-/// Decides which failures are remembered, and under which key; a `FailedURLCache` keeps them, and says for how long. A source
-/// has the key of its whole URL here, also where the caches' keys leave out parameters: an origin may refuse a request
-/// because of them, and a client may choose them freely.
+/// Decides which failures are remembered, under which key, and for how long. A source has the key of its whole URL here, also
+/// where the caches' keys leave out parameters: an origin may refuse a request because of them, and a client may choose them
+/// freely. Safe from any thread; times are seconds since 1970.
 package final class FailedURLs: Sendable {
-    private let failed: FailedURLCache<PipelineError>
+    private struct State {
+        var table: FailureTable
+        var hits: [FailureClass: Int] = [:]
+        var configuration: FailedURLsConfiguration
+    }
+
+    private let state: Mutex<State>
+    private let share: MemoryShare
+    private let random: @Sendable () -> Double
     /// Sources that are decoded once more because a result has failed; one that can be decoded is paused.
     private let verifications: Mutex<SourceLimiter>
-    /// Seconds for which a source that was decoded after a failure counts as sound.
-    private let soundTime: Atomic<Int64>
     /// Origins that can't be connected to, or that a client has asked too often.
-    let hosts: HostBreakers
+    package let hosts: HostBreakers
 
     /// Remembers no failure yet.
     /// - Parameters:
@@ -29,33 +35,57 @@ package final class FailedURLs: Sendable {
         configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
-        failed = FailedURLCache(configuration: configuration, share: share, random: random)
+        self.share = share
+        self.random = random
+        state = Mutex(
+            State(table: FailureTable(maxEntries: configuration.maxEntries), configuration: configuration))
         hosts = HostBreakers(rules: configuration.breaker, random: random)
         verifications = Mutex(
             SourceLimiter(limit: Self.maxVerifications, capacity: configuration.maxEntries))
-        soundTime = Atomic(Int64(configuration.ttl.badImage.seconds))
     }
 
     /// Most verifications at once; what fails beyond that is not looked into.
     private static let maxVerifications = 8
 
+    /// The longest text of a source that is stored for listings, in bytes; a longer one is cut.
+    private static let maxTextBytes = 1_024
+
     /// Applies other settings from now on. Failures that are already remembered keep their expiry.
     package func adopt(_ configuration: FailedURLsConfiguration) {
-        failed.adopt(configuration)
+        change { state in
+            state.configuration = configuration
+            state.table.resize(maxEntries: configuration.maxEntries)
+        }
         hosts.adopt(configuration.breaker)
         verifications.withLock { $0.resize(capacity: configuration.maxEntries) }
-        soundTime.store(Int64(configuration.ttl.badImage.seconds), ordering: .relaxed)
     }
 
-    /// What is remembered of a source's or result's key; nil when it may be tried.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, bytes) = state.withLock { state in
+            let before = state.table.bytes
+            return (body(&state), state.table.bytes - before)
+        }
+        share.change(by: bytes)
+        return result
+    }
+
+    /// What is remembered of a source's or result's key, counted as a hit; nil when it may be tried.
     /// - Parameter content: the source's bytes: a failure of others does not count. Nil where they are not known.
     package func failure(of key: CacheKey, _ content: ContentHash? = nil, at now: Int64) -> PipelineError? {
-        guard isRefused(key, content, at: now) else { return nil }
-        return failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.end - now) }
+        state.withLock { state in
+            guard let found = state.table.lookUp(key, at: now), found.failure.concerns(content) else {
+                return nil
+            }
+            state.hits[found.failureClass, default: 0] += 1
+            return found.failure.with(secondsLeft: found.end - now)
+        }
     }
 
-    private func isRefused(_ key: CacheKey, _ content: ContentHash?, at now: Int64) -> Bool {
-        failed.peek(key, at: now)?.failure.concerns(content) ?? false
+    /// The same without a hit.
+    private func peek(
+        _ key: CacheKey, _ content: ContentHash? = nil, at now: Int64
+    ) -> RememberedFailure? {
+        state.withLock { $0.table.peek(key, at: now) }.flatMap { $0.failure.concerns(content) ? $0 : nil }
     }
 
     /// What is remembered of a request's source; nil when it may be tried.
@@ -76,7 +106,7 @@ package final class FailedURLs: Sendable {
         at now: Int64
     ) -> (source: ImageExplanation.Remembered?, result: ImageExplanation.Remembered?) {
         func remembered(_ key: CacheKey) -> ImageExplanation.Remembered? {
-            failed.peek(key, at: now).flatMap { $0.failure.concerns(content) ? $0 : nil }.map {
+            peek(key, content, at: now).map {
                 ImageExplanation.Remembered(error: $0.failure, seconds: max(1, $0.end - now))
             }
         }
@@ -84,14 +114,9 @@ package final class FailedURLs: Sendable {
         return (source.flatMap { $0.error.concerns(request) ? $0 : nil }, remembered(request.resultKey))
     }
 
-    /// Forgets the failures of sources whose URL begins with `prefix`; returns how many those were.
-    package func clear(prefix: String, at now: Int64) -> Int {
-        failed.list(limit: .max, at: now).count { $0.text.hasPrefix(prefix) && failed.forget($0.key) }
-    }
-
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
     package func remaining(of key: CacheKey, at now: Int64) -> Int64? {
-        failed.remaining(of: key, at: now)
+        peek(key, at: now).map { $0.end - now }
     }
 
     /// The same for a source, where a request that names these proxies is refused by what refuses all others, too: a cache
@@ -100,7 +125,7 @@ package final class FailedURLs: Sendable {
         ofSource source: CacheKey, _ history: FetchContext.History?, at now: Int64
     ) -> Int64? {
         guard history == nil || refusesAll(source, at: now) else { return nil }
-        return failed.remaining(of: source, at: now)
+        return remaining(of: source, at: now)
     }
 
     /// The key of the failure that refuses a request for a source, if one does.
@@ -112,7 +137,7 @@ package final class FailedURLs: Sendable {
 
     /// Whether a request that names no proxies has failed, and one that names any would fail equally.
     private func refusesAll(_ source: CacheKey, at now: Int64) -> Bool {
-        failed.peek(source, at: now).map { $0.failureClass != .clientError } ?? false
+        peek(source, at: now).map { $0.failureClass != .clientError } ?? false
     }
 
     /// The key that the failure of a source's fetch is remembered under.
@@ -146,9 +171,34 @@ package final class FailedURLs: Sendable {
         let key =
             memory.scope == .source && !isOfResult ? self.key(ofSource: full ?? source, history) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
-        failed.remember(
-            key, failure, as: memory.kind, ofSource: source, text, atMost: most,
-            bytes: failure.byteCount, at: now)
+        remember(key, failure, as: memory.kind, ofSource: source, text, atMost: most, at: now)
+    }
+
+    /// Remembers a failure for the time of its class, in place of an earlier one; with no time the earlier one is forgotten, too.
+    ///
+    /// Jitter shortens the time, so that what failed together is not retried together.
+    private func remember(
+        _ key: CacheKey, _ failure: PipelineError, as failureClass: FailureClass, ofSource source: CacheKey,
+        _ text: String, atMost most: Int64? = nil, at now: Int64
+    ) {
+        let (maxBytes, chance) = (share.limit, random())
+        change { state in
+            let longest = min(
+                Int64(failureClass.span(in: state.configuration).seconds), most ?? .max)
+            guard longest > 0 else { return _ = state.table.remove(key) }
+            let part = 1 - failureClass.jitter(in: state.configuration) * chance
+            let seconds = max(1, Int64((Double(longest) * part).rounded()))
+            let entry = RememberedFailure(
+                key: key, source: source, text: Self.cut(text), failure: failure, failureClass: failureClass,
+                start: now, end: now + seconds)
+            state.table.insert(entry, maxBytes: maxBytes)
+        }
+    }
+
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > maxTextBytes else { return text }
+        // A character that the cut divides is replaced.
+        return String(decoding: text.utf8.prefix(maxTextBytes), as: UTF8.self) + "…"
     }
 
     // MARK: - Sources that a result has failed of
@@ -172,7 +222,7 @@ package final class FailedURLs: Sendable {
     ) -> Bool {
         // With no time for such failures there is nothing to find out.
         let key = refusingKey(ofSource: full ?? source, history, at: now)
-        guard soundTime.load(ordering: .relaxed) > 0, !isRefused(key, content, at: now) else { return false }
+        guard soundTime > 0, peek(key, content, at: now) == nil else { return false }
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
@@ -185,9 +235,9 @@ package final class FailedURLs: Sendable {
     ) {
         var pause: Int64 = 0
         switch verdict {
-        case .sound: pause = soundTime.load(ordering: .relaxed)
+        case .sound: pause = soundTime
         case .failed(let failure):
-            failed.remember(
+            remember(
                 key(ofSource: full ?? source, history), failure, as: .badImage, ofSource: source, text,
                 at: now)
         case .unknown: break
@@ -195,43 +245,58 @@ package final class FailedURLs: Sendable {
         verifications.withLock { $0.end(source, pausedFor: pause, at: now) }
     }
 
-    /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.
-    package func list(
-        source: CacheKey? = nil, limit: Int, at now: Int64
-    ) -> [FailedURLCache<PipelineError>.Remembered] {
-        failed.list(source: source, limit: limit, at: now)
+    /// Seconds for which a source that was decoded after a failure counts as sound.
+    private var soundTime: Int64 { Int64(state.withLock(\.configuration.ttl.badImage.seconds)) }
+
+    // MARK: - For operators
+
+    /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest. O(n log n).
+    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [RememberedFailure] {
+        let found = change { $0.table.all(at: now) }.filter { source == nil || $0.source == source }
+        return Array(found.sorted { $0.end < $1.end }.prefix(limit))
     }
 
     /// Forgets what is remembered of a source and its results; returns how many failures that were.
     @discardableResult
-    package func clear(source: CacheKey) -> Int {
+    package func clear(source: CacheKey, at now: Int64) -> Int {
         verifications.withLock { $0.forget(source) }
-        return failed.forgetAll(ofSource: source)
+        return forget(at: now) { $0.source == source }
+    }
+
+    /// Forgets the failures of sources whose URL begins with `prefix`; returns how many those were.
+    package func clear(prefix: String, at now: Int64) -> Int {
+        forget(at: now) { $0.text.hasPrefix(prefix) }
     }
 
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
-    package func clear() -> Int {
+    package func clear(at now: Int64) -> Int {
         verifications.withLock { $0.forgetAll() }
-        return failed.forgetAll()
+        return forget(at: now) { _ in true }
     }
 
-    /// How many failures are remembered, and how many look-ups found one, by class, for the metrics.
-    package func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
-        (failed.counts(at: now), failed.hits)
+    private func forget(at now: Int64, where isForgotten: (RememberedFailure) -> Bool) -> Int {
+        change { state in
+            state.table.all(at: now).count { isForgotten($0) && state.table.remove($0.key) }
+        }
     }
 
-    /// Origins that are left alone now, for the metrics.
-    var openHosts: Int { hosts.openCount }
+    /// How many failures are remembered, by class, for the metrics; O(n).
+    package func counts(at now: Int64) -> [FailureClass: Int] {
+        change { $0.table.all(at: now) }.reduce(into: [:]) { $0[$1.failureClass, default: 0] += 1 }
+    }
+
+    /// How many look-ups found a failure, by its class, for the metrics.
+    package var hits: [FailureClass: Int] { state.withLock(\.hits) }
 
     /// Forgets a failure, such as that of a key that has just succeeded; false if there was none.
     @discardableResult
-    func forget(_ key: CacheKey) -> Bool { failed.forget(key) }
+    func forget(_ key: CacheKey) -> Bool { change { $0.table.remove(key) } }
 
     /// Forgets the failure that refuses requests for a source which name these proxies: it has just been fetched.
     func forget(source: CacheKey, _ history: FetchContext.History?, at now: Int64) {
-        failed.forget(refusingKey(ofSource: source, history, at: now))
-        if history != nil { failed.forget(key(ofSource: source, history)) }
+        forget(refusingKey(ofSource: source, history, at: now))
+        if history != nil { forget(key(ofSource: source, history)) }
     }
 }
 

@@ -23,7 +23,7 @@ package struct RefusedOrigin: Sendable {
 ///
 /// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not requested lately goes. Safe from any
 /// thread.
-final class HostBreakers: Sendable {
+package final class HostBreakers: Sendable {
     /// A fetch that was admitted; to be reported back.
     struct Admission: Sendable {
         let origin: SourceURL.Origin
@@ -44,7 +44,7 @@ final class HostBreakers: Sendable {
     }
 
     fileprivate struct State {
-        var ring: EvictionRing<Key, HostBreaker>
+        var ring: EvictionRing<Key, CircuitBreaker>
         var open = 0
         var rules: FailedURLsConfiguration.Breaker
 
@@ -55,7 +55,7 @@ final class HostBreakers: Sendable {
             }
         }
 
-        mutating func admit(_ key: Key, at now: Int64) -> HostBreaker.Admission {
+        mutating func admit(_ key: Key, at now: Int64) -> CircuitBreaker.Admission {
             guard var breaker = ring.value(for: key) else { return .admitted(isProbe: false) }
             defer { _ = ring.replace(breaker, for: key) }
             return breaker.admit(at: now, by: rules)
@@ -103,7 +103,7 @@ final class HostBreakers: Sendable {
         let (asking, connecting) = state.withLock { state in
             let asking = state.admit(.asking(origin, client), at: now)
             guard case .admitted(let isRetry) = asking else {
-                return (asking, HostBreaker.Admission.admitted(isProbe: false))
+                return (asking, CircuitBreaker.Admission.admitted(isProbe: false))
             }
             let connecting = state.admit(.connecting(origin), at: now)
             if case .refused = connecting, isRetry { state.withdrawProbe(.asking(origin, client)) }
@@ -130,7 +130,7 @@ final class HostBreakers: Sendable {
 
     /// Origins that are left alone now: by all clients because they can't be connected to, or by one client that they have
     /// refused with 429.
-    func refused(at now: Int64) -> [RefusedOrigin] {
+    package func refused(at now: Int64) -> [RefusedOrigin] {
         state.withLock { state in
             state.ring.keys.compactMap { key in
                 guard var breaker = state.ring.peek(key),
@@ -191,7 +191,7 @@ extension HostBreakers.State {
         atLeast least: Int64 = 0
     ) {
         let known = ring.peek(key)
-        var breaker = known ?? HostBreaker()
+        var breaker = known ?? CircuitBreaker()
         let wasOpen = breaker.isOpen
         breaker.fail(isProbe: isProbe, at: now, by: rules, random: random(), atLeast: least)
         if breaker.isOpen, !wasOpen { open += 1 }

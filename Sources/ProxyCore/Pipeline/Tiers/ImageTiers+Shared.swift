@@ -19,26 +19,9 @@ extension ImageTiers {
             !token.knowsNewerContent(than: entry.description)
         else { return }
         // Ignored: why; the tier has counted it.
-        guard entry.body.count > Self.maxAtOnce else {
-            return _ = try? await disk.store(
-                entry.description, body: entry.body, checksum: entry.checksum, record: record, token: token)
-        }
-        guard
-            // Ignored: why; the tier has counted it, but for a body that can't be written.
-            let staged = try? disk.stage(
-                kind: entry.description.kind, keyText: entry.description.keyText),
-            (try? await reading.run({ () throws(BodyError) in
-                try staged.file.writeAll(entry.body, at: staged.bodyOffset)
-            })) != nil
-        else { return }
-        // Ignored: why; the tier has counted it.
-        _ = try? await disk.commit(
-            staged, entry.description, byteCount: entry.body.count, bodyChecksum: entry.checksum,
-            record: record, token: token)
+        _ = try? await disk.store(
+            entry.description, body: entry.body, checksum: entry.checksum, record: record, token: token)
     }
-
-    /// A longer body is not written by the thread that writes for all.
-    private static let maxAtOnce = 256 << 10
 
     // MARK: - Reading for an upload
 

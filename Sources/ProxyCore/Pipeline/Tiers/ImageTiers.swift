@@ -13,10 +13,10 @@ package import Sharing
 /// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.
 /// Safe from any task.
 package final class ImageTiers: Sendable {
-    let memory: MemoryCache
+    package let memory: MemoryCache
     /// Entries whose bytes stay on disk, with their files open: for what memory may not hold.
     let openFiles: MemoryCache
-    let disk: DiskCache
+    package let disk: DiskCache
     /// What was purged while work was under way.
     let purgeLog = PurgeLog()
     private let accessFilter = AccessFilter()

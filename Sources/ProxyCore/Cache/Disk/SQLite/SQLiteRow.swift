@@ -11,8 +11,6 @@ enum SQLiteValue: ExpressibleByIntegerLiteral {
     init(integerLiteral value: Int64) { self = .integer(value) }
     /// A number of another type.
     static func integer(_ value: Int) -> Self { .integer(Int64(value)) }
-    /// 1 or 0.
-    static func flag(_ value: Bool) -> Self { .integer(value ? 1 : 0) }
 }
 
 /// The row on which a statement stands; valid until the statement's next step.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cache
 import Primitives
 
-/// Whether an origin (scheme, host and port) may be asked, after several failures in a row.
+/// Whether an origin (scheme, host and port) or a store may be asked, after several failures in a row.
 ///
 /// Pure: closed while it works, open for a short time that doubles with each further failure, half open after that time:
 /// then one fetch alone may probe whether the origin is back, and a further one each time that the first pause has passed
 /// without a result, since a client may choose what takes long. Times are seconds since 1970.
-struct HostBreaker: Sendable {
+package struct CircuitBreaker: Sendable {
     /// Whether a fetch may begin.
-    enum Admission: Sendable, Hashable {
+    package enum Admission: Sendable, Hashable {
         /// It may; a probe decides for all others.
         case admitted(isProbe: Bool)
         /// It may not; another try makes sense after this many seconds, at least 1.
@@ -27,16 +26,20 @@ struct HostBreaker: Sendable {
     /// When the last probe began.
     private var probedAt: Int64 = 0
 
+    /// Closed.
+    package init() {}
+
     /// Of a pause, the share that chance may take away, so that many daemons do not probe as one.
     private static let jitterShare = 0.2
     /// The pause is doubled at most this often, which no configured maximum outlasts.
     private static let mostDoublings = 20
 
     /// Whether it refuses, or lets a probe through at most.
-    var isOpen: Bool { timesOpened > 0 }
+    package var isOpen: Bool { timesOpened > 0 }
 
-    /// Decides on a fetch; every one that is admitted has to report its end by `fail` or `withdraw`, or by success.
-    mutating func admit(at now: Int64, by rules: FailedURLsConfiguration.Breaker) -> Admission {
+    /// Decides on a fetch; a probe has to report its end by `fail` or `withdrawProbe`; a success
+    /// is the end of this breaker: a new one is closed.
+    package mutating func admit(at now: Int64, by rules: FailedURLsConfiguration.Breaker) -> Admission {
         guard isOpen else { return .admitted(isProbe: false) }
         // A clock that was set back must not make the pause longer.
         guard now >= openUntil || now < openedAt else { return .refused(seconds: openUntil - now) }
@@ -51,7 +54,7 @@ struct HostBreaker: Sendable {
     /// - Parameters:
     ///   - random: from 0 up to 1.
     ///   - least: seconds that a pause lasts at least, within `rules.maximum`.
-    mutating func fail(
+    package mutating func fail(
         isProbe: Bool, at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double,
         atLeast least: Int64 = 0
     ) {
@@ -68,7 +71,7 @@ struct HostBreaker: Sendable {
     }
 
     /// The probe ended without a result about the origin.
-    mutating func withdrawProbe() { isProbing = false }
+    package mutating func withdrawProbe() { isProbing = false }
 
     private mutating func trip(
         at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double, atLeast least: Int64
