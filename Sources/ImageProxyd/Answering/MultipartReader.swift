@@ -21,6 +21,8 @@ struct MultipartReader {
     /// What has not been decided on. The first delimiter need not stand behind a line's end.
     private var rest = Array("\r\n".utf8)
     private var hasFile = false
+    /// Whether the delimiter that ends the form has been read.
+    private(set) var isComplete = false
 
     /// - Parameter boundary: as the `Content-Type` names it.
     init(boundary: String) {
@@ -50,7 +52,7 @@ struct MultipartReader {
         case .delimited:
             guard rest.count >= 2 else { return false }
             if rest.starts(with: "--".utf8) {
-                state = .done
+                (state, isComplete) = (.done, true)
                 return true
             }
             state = .head

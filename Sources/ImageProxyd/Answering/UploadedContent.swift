@@ -54,6 +54,7 @@ package final class UploadedContent: HTTPContentReceiving {
         guard let url = upload.finish() else {
             throw form.withLock { $0 == nil } ? .missingUpload : .missingUploadPart
         }
+        guard form.withLock({ $0?.isComplete ?? true }) else { throw .incompleteForm }
         return (upload, url)
     }
 
@@ -84,14 +85,19 @@ package final class UploadedContent: HTTPContentReceiving {
 extension UploadedContent {
     /// What a request's `Content-Type` says of the parts of its content (RFC 7578 §4.1); nil where it has none.
     static func boundary(of request: HTTPRequest) -> String? {
-        guard let type = request.values(of: .contentType).first,
-            type.lowercased().hasPrefix("multipart/form-data"),
-            let mark = type.lowercased().firstRange(of: "boundary=")
-        else { return nil }
-        let text = type[mark.upperBound...]
-        let value =
-            text.first == "\""
-            ? text.dropFirst().prefix { $0 != "\"" } : text.prefix { $0 != ";" && $0 != " " }
-        return (1...70).contains(value.utf8.count) ? String(value) : nil
+        let parts = request.values(of: .contentType).first?.split(separator: ";") ?? []
+        guard parts.first?.prefix(while: { !$0.isWhitespace }).lowercased() == "multipart/form-data" else {
+            return nil
+        }
+        for part in parts.dropFirst() {
+            let pair = part.drop(while: \.isWhitespace).split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, pair[0].lowercased() == "boundary" else { continue }
+            let isQuoted = pair[1].first == "\""
+            let value = pair[1].dropFirst(isQuoted ? 1 : 0).prefix {
+                isQuoted ? $0 != "\"" : !$0.isWhitespace
+            }
+            return (1...70).contains(value.utf8.count) ? String(value) : nil
+        }
+        return nil
     }
 }

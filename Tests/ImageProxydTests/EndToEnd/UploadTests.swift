@@ -98,6 +98,27 @@ struct UploadTests {
         #expect(unnamed.status == 400 && unnamed.text.contains("no part named 'file'"), "\(unnamed.text)")
     }
 
+    @Test("A form that was cut off is 400, and so is one whose boundary is hidden among odd letters")
+    func oddForms() async throws {
+        let proxy = try await proxy()
+        let head = "--XyZ\r\nContent-Disposition: form-data; name=file\r\n\r\n"
+        let cut = Array(head.utf8) + Fixtures.photo
+        let whole = cut + Array("\r\n--XyZ--".utf8)
+
+        let incomplete = try await proxy.send(
+            cut, to: Self.small, ["Content-Type: multipart/form-data; boundary=XyZ"])
+        // The lower case of this letter takes a byte more.
+        let letters = String(repeating: "İ", count: 40)
+        let odd = try await proxy.send(
+            whole, to: Self.small, ["Content-Type: multipart/form-data; x=\(letters); Boundary=XyZ"])
+        let unbound = try await proxy.send(
+            whole, to: Self.small, ["Content-Type: multipart/form-data; x=\(letters)boundary=XyZ"])
+
+        #expect(incomplete.status == 400 && incomplete.text.contains("last delimiter"), "\(incomplete.text)")
+        #expect(odd.pngSize == [30, 20])
+        #expect(unbound.status == 415)
+    }
+
     @Test("A body beyond the bound is 413, and one that is no picture 415")
     func bounds() async throws {
         let proxy = try await proxy(http: "\"maxBodyBytes\": \"100KiB\"")

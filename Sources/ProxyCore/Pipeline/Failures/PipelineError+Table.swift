@@ -19,6 +19,12 @@ extension PipelineError {
         Self.missingParameter.about("url").saying(
             "the form has no part named 'file', which is the picture, and the request names no source")
     }
+    /// A form that was cut off, and its picture perhaps, too.
+    package static var incompleteForm: PipelineError {
+        Self.invalidParameter.saying(
+            "the form ends without its last delimiter ('--', the boundary, '--'), so the picture may be cut off"
+        )
+    }
     static let invalidParameter = PipelineError(
         400, "invalid_parameter", "A parameter has a value that is not allowed", cause: .request)
     static let unknownParameter = PipelineError(
