@@ -124,7 +124,7 @@ struct ChannelTests {
         let ellipse = try await rendered(source, "round:500:ry=500").picture
         let alpha = { (x: Int, y: Int) in ellipse[x, y][3] }
         // (x - 40)² / 40² + (y - 20)² / 20² = 1
-        #expect(alpha(8, 5) == 0 && alpha(12, 7) == 255 && alpha(40, 0) == 255 && alpha(0, 20) == 255)
+        #expect(alpha(8, 5) == 0 && alpha(12, 7) == 255 && alpha(40, 0) >= 250 && alpha(0, 20) >= 250)
         #expect(alpha(0, 0) == 0 && alpha(79, 39) == 0)
 
         let tall = try await rendered(source, "round:4:ry=20").picture

@@ -265,6 +265,33 @@ struct MetadataTests {
         }
     }
 
+    /// EXIF with a program's name, and a thumbnail of six bytes behind it.
+    private static func thumbnail(isBigEndian: Bool) -> [UInt8] {
+        var block = software(isBigEndian: isBigEndian)
+        let spelled = { (value: Int, length: Int) -> [UInt8] in
+            let big = (0..<length).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+            return isBigEndian ? big : big.reversed()
+        }
+        block.replaceSubrange(block.count - 4..<block.count, with: spelled(block.count, 4))
+        let start = block.count + 2 + 2 * 12 + 4
+        block += spelled(2, 2) + spelled(0x0201, 2) + spelled(4, 2) + spelled(1, 4) + spelled(start, 4)
+        return block + spelled(0x0202, 2) + spelled(4, 2) + spelled(1, 4) + spelled(6, 4) + spelled(0, 4)
+            + Array("secret".utf8)
+    }
+
+    @Test(
+        "keep drops the thumbnail, which shows what a crop has removed",
+        arguments: [ImageFormat.jpeg, .png, .webp, .avif], [false, true])
+    func thumbnails(format: ImageFormat, isBigEndian: Bool) async throws {
+        let source = try Self.source(namedIn: "xmp-data", exif: Self.thumbnail(isBigEndian: isBigEndian))
+        #expect(source.firstRange(of: Array("secret".utf8)) != nil)
+
+        let bytes = try await written(source, as: format, .keep)
+
+        #expect(bytes.firstRange(of: Array("secret".utf8)) == nil)
+        #expect(bytes.firstRange(of: Array("abc".utf8)) != nil, "the rest is kept")
+    }
+
     @Test("A damaged EXIF block is ignored, wherever it is truncated or changed")
     func damaged() throws {
         let whole = ExifBlock(Ownership(copyright: "a longer notice", artist: "Ann")).bytes
@@ -277,6 +304,15 @@ struct MetadataTests {
                 var bent = whole
                 bent[index] = value
                 _ = ExifBlock(bent).map { [$0.text(.copyright), $0.text(.artist)] }
+            }
+        }
+        for index in Self.thumbnail(isBigEndian: true).indices {
+            for value in [0, 1, 0x7F, 0xFF] as [UInt8] {
+                var bent = Self.thumbnail(isBigEndian: true)
+                bent[index] = value
+                var block = ExifBlock(bent)
+                block?.removeThumbnail()
+                block?.resetOrientation()
             }
         }
     }

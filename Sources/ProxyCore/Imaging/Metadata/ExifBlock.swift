@@ -8,7 +8,8 @@ struct ExifBlock {
     /// The positions of the first directory's entries, each 12 bytes long.
     private var entries: [Int] = []
 
-    private static let prefix = Array("Exif\0\0".utf8)
+    /// What stands before the structure in a JPEG.
+    static let prefix = Array("Exif\0\0".utf8)
     /// The position of the pointer to the first directory.
     private static let pointer = 4
     private static let entryLength = 12
@@ -68,6 +69,26 @@ struct ExifBlock {
         guard let entry = entry(.orientation) else { return }
         // A short (type 3) is in the first two bytes of the value.
         bytes.replaceSubrange(entry + 8..<entry + 12, with: isLittleEndian ? [1, 0, 0, 0] : [0, 1, 0, 0])
+    }
+
+    /// Removes the second directory, and the bytes of the thumbnail that it describes (EXIF 2.32 §4.5.5): a changed picture
+    /// does not look like that.
+    mutating func removeThumbnail() {
+        guard let start = number(Self.pointer, 4) else { return }
+        let end = start + 2 + entries.count * Self.entryLength + 4
+        guard let second = number(end - 4, 4), let count = number(second, 2), count <= Self.entryLimit else {
+            return
+        }
+        func value(_ tag: Int) -> Int? {
+            let entry = (0..<count).map { second + 2 + $0 * Self.entryLength }.first { number($0, 2) == tag }
+            return entry.flatMap { number($0 + 8, 4) }
+        }
+        // JPEGInterchangeFormat and JPEGInterchangeFormatLength.
+        if let from = value(0x0201), let length = value(0x0202), from >= end, length <= bytes.count - from {
+            bytes.replaceSubrange(from..<from + length, with: repeatElement(0, count: length))
+            if from + length == bytes.count { bytes.removeLast(length) }
+        }
+        bytes.replaceSubrange(end - 4..<end, with: repeatElement(0, count: 4))
     }
 
     // MARK: - Ownership

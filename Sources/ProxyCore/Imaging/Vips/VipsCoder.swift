@@ -62,7 +62,9 @@ package enum VipsCoder {
     ) -> MetadataAddition? {
         let ownership = image.ownership
         switch settings.metadata {
-        case .keep: image.resetOrientationOfXMP()
+        case .keep:
+            image.resetOrientationOfXMP()
+            image.removeThumbnail()
         case .strip: image.keepOnly(ownership)
         case .none: image.removeDescriptions()
         }

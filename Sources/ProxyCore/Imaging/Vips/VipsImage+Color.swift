@@ -25,7 +25,8 @@ extension VipsImage {
 
     private borrowing func narrowed() throws(ImagingError) -> VipsImage {
         switch unsafe vips_image_get_format(raw) {
-        case VIPS_FORMAT_UCHAR:
+        // Else it is CIELAB in packed bytes.
+        case VIPS_FORMAT_UCHAR where unsafe vips_image_get_coding(raw) == VIPS_CODING_NONE:
             return try duplicate()
         case VIPS_FORMAT_USHORT:
             let narrow = try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 1))

@@ -87,6 +87,19 @@ extension VipsImage {
         set("xmp-data", to: packet)
     }
 
+    /// Removes the thumbnail of the EXIF, which shows the source; the image must not be shared, as after `duplicate`.
+    borrowing func removeThumbnail() {
+        for name in fieldNames where name == "jpeg-thumbnail-data" || name.hasPrefix("exif-ifd1-") {
+            unsafe shim_remove_field(raw, name)
+        }
+        guard let bytes = blob("exif-data"), var block = ExifBlock(bytes) else { return }
+        block.removeThumbnail()
+        block.resetOrientation()
+        set(
+            "exif-data",
+            to: bytes.starts(with: ExifBlock.prefix) ? ExifBlock.prefix + block.bytes : block.bytes)
+    }
+
     /// Removes all descriptive metadata and profiles, and sets the ownership.
     borrowing func keepOnly(_ ownership: Ownership) {
         removeDescriptions()
