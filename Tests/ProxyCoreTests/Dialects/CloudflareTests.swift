@@ -34,6 +34,10 @@ struct CloudflareTests {
             Meaning(
                 "background=rgba%280%200%20255%20%2F%2050%25%29",
                 "transform=background:0000ff80&format=source"),
+            Meaning(
+                "w=100,h=100,fit=pad,background=%23f008",
+                "transform=resize:100x100:enlarge=1,extend:100x100:color=00000000,background:ff000088&format=source"
+            ),
             Meaning("background=%23f008", "transform=background:ff000088&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,gravity=0.2x0.8",

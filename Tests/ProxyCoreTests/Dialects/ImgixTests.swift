@@ -75,6 +75,9 @@ struct ImgixTests {
             Meaning("sharp=20&usm=50&usmrad=3", "transform=sharpen:amount=2,sharpen:3:0.5&format=source"),
             Meaning("duotone=000080,FA8072", "transform=duotone:000080:fa8072&format=source"),
             Meaning("mask=corners&corner-radius=10", "transform=round:10&format=source"),
+            Meaning(
+                "pad=10&bg=80ff0000",
+                "transform=pad:10:10:10:10:color=00000000,background:ff000080&format=source"),
             Meaning("mask=ellipse&mask-bg=fff", "transform=mask:ellipse,background:ffffff&format=source"),
             Meaning("border=5,f00&border-radius=8", "transform=round:8:border=5:color=ff0000&format=source"),
             Meaning("fm=pjpg&q=0", "format=jpeg&progressive=1&quality=1"),

@@ -290,6 +290,9 @@ struct ImgproxyTests {
         #expect(translation["transform"] == "resize:size=9x,saturation:0.5,blur:1")
         #expect(translation["animate"] == "first")
         #expect(translation["frame"] == "2")
+        // What shows through a background is laid under the padding once, too.
+        let padded = try dialect.translate(DialectTarget("/x/pd:1/bg:f00/bga:0.5/\(Self.source)"))
+        #expect(padded["transform"] == "pad:1:1:1:1:color=transparent,background:ff000080")
         #expect(throws: TranslationError.self) {
             try dialect.translate(DialectTarget("/x/gr:1/\(Self.source)"))
         }

@@ -216,6 +216,7 @@ struct ThumborTests {
             ),
             ("9x9", "focal(5x5:5x5)", "resize:9x9:cover:enlarge=1"),
             ("9x9", "focal(1e3x0:10x10)", "resize:9x9:cover:enlarge=1"),
+            ("9x9", "focal(0.5x1:10x10)", "resize:9x9:cover:enlarge=1"),
             ("9x9", "focal(20x30:10x10abc)", "resize:9x9:cover:enlarge=1:gravity=focal:px=15:py=20"),
         ])
     func geometry(options: String, filters: String, transform: String) throws {
@@ -271,6 +272,7 @@ struct ThumborTests {
             ("round_corner(20|,0,0,0)", "round_corner", .invalid),
             ("saturation(-1)", "saturation", .invalid),
             ("max_age(10)", "max_age", .unsupported),
+            ("background_color(auto)", "background_color", .unsupported),
             ("rotate(99999999999999999999)", "rotate", .invalid),
         ])
     func skipped(filter: String, name: String, kind: TranslationError.Kind) throws {

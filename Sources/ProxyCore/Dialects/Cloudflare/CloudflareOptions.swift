@@ -119,7 +119,7 @@ struct CloudflareOptions: OptionReading {
         case "crop": return ["resize:\(size)" + (hasBoth ? ":crop\(gravity)" : "")]
         case "squeeze" where hasBoth: return ["resize:\(size):fill:enlarge=1"]
         case "pad" where hasBoth:
-            return ["resize:\(size):enlarge=1", "extend:\(size):color=\((color ?? .white).text)"]
+            return ["resize:\(size):enlarge=1", "extend:\(size):color=\((color ?? .white).ofBars.text)"]
         default: return ["resize:\(size):enlarge=1"]
         }
     }

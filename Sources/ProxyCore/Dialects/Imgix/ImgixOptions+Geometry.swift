@@ -128,7 +128,7 @@ extension ImgixOptions {
         }
         if fill == "blur" { return ":fill=blur" }
         let background = try color("bg")
-        return (try color("fill-color") ?? background).map { ":color=\($0.text)" } ?? ""
+        return (try color("fill-color") ?? background?.ofBars).map { ":color=\($0.text)" } ?? ""
     }
 
     private mutating func aspectRatio() throws(TranslationError) -> (Double, Double)? {
@@ -180,7 +180,7 @@ extension ImgixOptions {
         let padding = try padding()
         guard !padding.isEmpty else { return [] }
         let sides = [padding.top, padding.right, padding.bottom, padding.left].map { DecimalText.text($0) }
-        let color = try color("bg") ?? .transparent
+        let color = try color("bg")?.ofBars ?? .transparent
         return ["pad:\(sides.joined(separator: ":")):color=\(color.text)"]
     }
 }

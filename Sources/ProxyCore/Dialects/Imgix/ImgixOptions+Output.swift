@@ -34,7 +34,7 @@ extension ImgixOptions {
         operations += try details()
         operations += try shapes()
         operations += try pad()
-        // Bars and borders have the colour already.
+        // Bars and borders have an opaque colour already, and get any other one here.
         if let color = try color("bg"), !color.isTransparent { operations.append("background:\(color.text)") }
         if let color = try color("mask-bg"), self["mask"] != nil, !color.isTransparent {
             operations.append("background:\(color.text)")

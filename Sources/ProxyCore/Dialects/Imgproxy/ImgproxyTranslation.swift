@@ -223,7 +223,8 @@ struct ImgproxyTranslation {
     /// Borders, and the colour of what they and the picture leave transparent.
     private func canvas(_ pipeline: ImgproxyOptions.Pipeline) -> [String] {
         var operations: [String] = []
-        let color = background(pipeline) ?? "transparent"
+        // What shows through a background gets it below, once.
+        let color = pipeline.backgroundAlpha < 1 ? "transparent" : background(pipeline) ?? "transparent"
         let sides = (
             pipeline.width > 0 ? OperationText.decimal(Double(pipeline.width) * pipeline.zoomX) : "100pc",
             pipeline.height > 0 ? OperationText.decimal(Double(pipeline.height) * pipeline.zoomY) : "100pc"

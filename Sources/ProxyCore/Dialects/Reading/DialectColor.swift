@@ -18,6 +18,9 @@ struct DialectColor: Hashable {
     /// Whether it leaves everything as it is.
     var isTransparent: Bool { alpha == 0 }
 
+    /// The colour of bars where it is laid under the whole picture afterwards: what shows through it must not get it twice.
+    var ofBars: DialectColor { isOpaque ? self : .transparent }
+
     /// The colour in our grammar.
     var text: String {
         let parts = isOpaque ? [red, green, blue] : [red, green, blue, alpha]

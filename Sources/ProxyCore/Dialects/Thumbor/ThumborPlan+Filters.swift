@@ -74,6 +74,10 @@ extension ThumborPlan {
         "round_corner": { (plan, values) throws(TranslationError) in try plan.addRoundCorner(values) },
         "background_color": { (plan, values) throws(TranslationError) in
             guard let color = values.first.flatMap(color) else { return false }
+            if color == "auto" {
+                try plan.refuse("background_color", "auto: name a colour")
+                return true
+            }
             if !plan.isImagor { try checkColor(color, "background_color") }
             plan.operations.append("background:\(color)")
             return true

@@ -158,7 +158,9 @@ struct ThumborPlan {
         var (x, y, weight) = (0.0, 0.0, 0.0)
         for filter in filters where filter.name == "focal" {
             if isImagor, let point = Self.point(filter.arguments) { return point }
-            guard let area = Self.area(filter.arguments) else { continue }
+            // thumbor knows whole pixels; what follows them does not count.
+            let isWhole = filter.arguments.first?.prefixMatch(of: /[0-9]+x[0-9]+:[0-9]+x[0-9]+/) != nil
+            guard isImagor || isWhole, let area = Self.area(filter.arguments) else { continue }
             let middle = ((area[0] + area[2]) / 2, (area[1] + area[3]) / 2)
             if isImagor, Self.areShares(area) { return middle }
             if let crop = cropped, !Self.areShares(crop) {
