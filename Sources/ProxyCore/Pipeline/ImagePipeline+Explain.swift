@@ -81,9 +81,10 @@ extension ImagePipeline {
         var job = ImageJob(self, request, directives: RequestDirectives(request.delivery.options))
         if request.plan == nil, !request.mayPassThrough { job = job.rasterized }
         var facts = await facts(of: job)
-        // A drawing goes out as pixels.
-        if job.request.plan == nil, let record = facts.record, !mayPass(record) {
-            job = job.rasterized
+        if let decided = facts.record.map({ job.decided(by: $0) }),
+            decided.request.resultKey != job.request.resultKey
+        {
+            job = decided
             facts = await self.facts(of: job)
         }
         facts.answer = answer(to: job, facts)

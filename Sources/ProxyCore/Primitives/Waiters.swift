@@ -58,11 +58,11 @@ package final class Waiters: Sendable {
     ) {
         raise(to: priority)
         report(.joined(client)) { state in
-            guard state.clients.count < Self.mostClients, !state.clients.contains(client) else {
-                return false
-            }
+            let isKnown = state.clients.contains(client)
+            // Any number of clients may stand behind nil.
+            if !isKnown || client == nil { state.lastJoin = now }
+            guard !isKnown, state.clients.count < Self.mostClients else { return false }
             state.clients.append(client)
-            state.lastJoin = now
             return true
         }
     }

@@ -18,7 +18,6 @@ extension ImageJob {
         // its own, since the directives are part of the key.
         if await !linkTags() { job.directives.noStore = true }
         let key = job.key
-        job.detachTask = { [tasks = pipeline.tasks] in tasks.detach(key) }
         let subscription = pipeline.tasks.join(
             key,
             progress: ImageProgress(
@@ -56,6 +55,10 @@ extension ImageJob {
     private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
         var job = self
         job.waiters = progress.waiters
+        // Weak: the progress follows the fetch, which holds this.
+        job.detachTask = { [tasks = pipeline.tasks, key = key, weak progress] in
+            tasks.detach(key) { $0 === progress }
+        }
         job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: a purge between the job's creation and the task's start does not concern it.
         if given == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }

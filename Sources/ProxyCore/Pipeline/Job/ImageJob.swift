@@ -129,18 +129,20 @@ struct ImageJob: Sendable {
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
         if let given { source = given.source } else { source = try await usableSource() }
-        if request.skips(source.record.format), pipeline.mayPass(source.record) {
-            return try await made(by: nil).image(of: source)
-        }
-        // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
-        guard request.plan == nil, !pipeline.mayPass(source.record) else {
-            return try await image(of: source)
-        }
-        let job = rasterized
-        if case .stored = source.provenance, let hit = job.hit(tiers.peek(job.request.resultKey)) {
+        let job = decided(by: source.record)
+        if job.request.resultKey != request.resultKey, case .stored = source.provenance,
+            let hit = job.hit(tiers.peek(job.request.resultKey))
+        {
             return hit
         }
         return try await job.image(of: source)
+    }
+
+    /// The same once the source is known: without a plan where the request skips its format, with one where it must not go out
+    /// as it is. A drawing may hold scripts and references; a redirect may have led to what is encoded anew.
+    func decided(by record: SourceRecord) -> ImageJob {
+        guard pipeline.mayPass(record) else { return request.plan == nil ? rasterized : self }
+        return request.skips(record.format) ? made(by: nil) : self
     }
 
     /// The same for a source that must not go out as it is.
@@ -254,8 +256,9 @@ struct ImageJob: Sendable {
         response.description.name(request.resultKey, request.resultKeyText)
         response.isStored = true
         if response.provenance.isStale { pipeline.staleAnswers.count(found) }
-        // After a 304 the entry in memory has the new record already.
+        // After a 304 the entry in memory has the new record already. An improvement may have put other bytes there meanwhile.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
+            .flatMap { $0.description.contentHash == found.description.contentHash ? $0 : nil }
         await promote(&response)
         if !context.isPrefetch { tiers.keepOpen(&response, token: token) }
         return response

@@ -37,12 +37,15 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
     /// What can be followed of the task for `key`, without a subscription; nil when there is none.
     func progress(of key: Key) -> Progress? { joinable.withLock { $0[key]?.progress } }
 
-    /// Prevents later callers from joining the task for `key`; present subscribers still get its result.
-    func detach(_ key: Key) {
-        _ = joinable.withLock { $0.removeValue(forKey: key) }
+    /// Prevents later callers from joining the task for `key` if its progress `matches`; present subscribers still get its
+    /// result.
+    func detach(_ key: Key, if matches: (Progress) -> Bool) {
+        joinable.withLock { table in
+            if let task = table[key], matches(task.progress) { table[key] = nil }
+        }
     }
 
-    /// The same for every task that `matches`; looks at each.
+    /// The same for every task whose key `matches`; looks at each.
     func detach(where matches: (Key) -> Bool) {
         joinable.withLock { table in
             for key in table.keys.filter(matches) { table[key] = nil }
