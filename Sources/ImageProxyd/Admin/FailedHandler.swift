@@ -52,7 +52,7 @@ struct FailedHandler: Sendable {
     func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
         let source = try AdminQuery(query, names: ["url", "url64"]).source(pipeline.buckets)
         let (failures, now) = (pipeline.failures, pipeline.clock().seconds)
-        let count = source.map { failures.clear(source: pipeline.key(of: $0), at: now) }
+        let count = source.map { failures.clear(sources: [pipeline.key(of: $0)], at: now) }
         return AdminAnswer.json(["failures": .integer(count ?? failures.clear(at: now))])
     }
 }

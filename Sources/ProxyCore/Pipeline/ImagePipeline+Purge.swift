@@ -18,7 +18,7 @@ extension ImagePipeline {
             detach { $1 == source }
             defer { detach { $1 == source } }
             counts = try await tiers.purge(source: source, in: which)
-            counts.failures = failures.clear(source: source, at: clock().seconds)
+            counts.failures = failures.clear(sources: [source], at: clock().seconds)
         case .key(let key):
             detach { $0 == key || $1 == key }
             defer { detach { $0 == key || $1 == key } }
@@ -34,9 +34,7 @@ extension ImagePipeline {
                 ? try await tiers.purge(tag: tag, found: found)
                 : try await tiers.removeResults(ofTag: tag, in: which, found: found)
             found(counts.sources)
-            for source in counts.sources {
-                counts.failures += failures.clear(source: source, at: clock().seconds)
-            }
+            counts.failures = failures.clear(sources: counts.sources, at: clock().seconds)
             counts.mayLackSome = tiers.disk.mayLackLinks
         case .prefix(let prefix):
             // Running tasks do not know their URL, so no task may be joined during a purge by prefix.

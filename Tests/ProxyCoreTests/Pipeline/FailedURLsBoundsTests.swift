@@ -139,8 +139,8 @@ struct FailedURLsBoundsTests {
         #expect(listed.map(\.failure) == [.upstreamStatus(400, retryAfter: nil), gone, gone, .badImageData])
         #expect(failed.list(limit: 1, at: now).map(\.text) == ["http://a.example/b"])
         #expect(failed.list(source: key("a"), limit: 9, at: now + 300).map(\.key) == [key("a small")])
-        #expect(failed.clear(source: key("a"), at: now + 300) == 1)
-        #expect(failed.clear(source: key("b"), at: now + 300) == 0)
+        #expect(failed.clear(sources: [key("a")], at: now + 300) == 1)
+        #expect(failed.clear(sources: [key("b")], at: now + 300) == 0)
 
         for name in ["b", "c", "d"] { remember(gone, name, in: failed) }
         #expect(failed.clear(prefix: "http://a.example/c", at: now) == 1)

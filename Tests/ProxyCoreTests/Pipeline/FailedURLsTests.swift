@@ -159,7 +159,7 @@ struct FailedURLsTests {
         #expect(memory.beginVerification(of: source, at: 0))
         memory.endVerification(of: source, "", .sound, at: 0)
 
-        #expect(memory.clear(source: source, at: 0) == 2)
+        #expect(memory.clear(sources: [source], at: 0) == 2)
         #expect(memory.beginVerification(of: source, at: 0))
         memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
 

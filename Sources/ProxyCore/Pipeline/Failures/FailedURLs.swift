@@ -256,11 +256,11 @@ package final class FailedURLs: Sendable {
         return Array(found.sorted { $0.end < $1.end }.prefix(limit))
     }
 
-    /// Forgets what is remembered of a source and its results; returns how many failures that were.
+    /// Forgets what is remembered of sources and their results; returns how many failures that were. O(n), however many sources.
     @discardableResult
-    package func clear(source: CacheKey, at now: Int64) -> Int {
-        verifications.withLock { $0.forget(source) }
-        return forget(at: now) { $0.source == source }
+    package func clear(sources: Set<CacheKey>, at now: Int64) -> Int {
+        verifications.withLock { for source in sources { $0.forget(source) } }
+        return forget(at: now) { sources.contains($0.source) }
     }
 
     /// Forgets the failures of sources whose URL begins with `prefix`; returns how many those were.
