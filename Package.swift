@@ -218,7 +218,9 @@ let package = Package(
             ]),
         tests(
             of: "Loading",
-            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"]),
+            imports: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "CCurl", "TestSupport",
+            ]),
         tests(
             of: "Sharing",
             imports: [

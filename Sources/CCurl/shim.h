@@ -121,11 +121,30 @@ typedef CURLcode (*ccurl_tls_function)(CURL *handle, void *context, void *watche
 // OpenSSL's info callback: a session, an event, and its value.
 typedef void (*ccurl_alert_function)(const void *session, int what, int value);
 
-// Calls `function` with `watcher` before each handshake; does nothing if libcurl is built without OpenSSL.
+// Limits what a handshake may cost the thread: key exchanges over large groups (DHE, ffdhe2048 to ffdhe8192) take up to
+// seconds. Does nothing if libcurl is built without OpenSSL.
+static inline CURLcode ccurl_limit_tls_work(CURL *handle) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:!kDHE");
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SSL_EC_CURVES, "X25519:P-256:P-384:P-521");
+    return code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION ? CURLE_OK : code;
+}
+
+// Limits handshakes, and calls `function` with `watcher` before each; does nothing if libcurl is built without OpenSSL.
 static inline CURLcode ccurl_set_tls_function(CURL *handle, ccurl_tls_function function, void *watcher) {
-    CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
+    CURLcode code = ccurl_limit_tls_work(handle);
+    if (code != CURLE_OK) return code;
+    code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
     if (code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION) return CURLE_OK;
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, watcher) : code;
+}
+
+// Has SSL_read return after each message that is no data: else one that an origin repeats without end keeps the thread
+// (SSL_CTRL_CLEAR_MODE, SSL_MODE_AUTO_RETRY).
+static inline int ccurl_return_after_messages(void *context) {
+    long (*control)(void *, int, long, void *) = (long (*)(void *, int, long, void *))dlsym(NULL, "SSL_CTX_ctrl");
+    if (!control) return 0;
+    control(context, 78, 4, NULL);
+    return 1;
 }
 
 // Calls `function` for each event of an SSL_CTX's sessions; ccurl_watcher returns `watcher` for them.
@@ -134,6 +153,7 @@ static inline CURLcode ccurl_watch(void *context, void *watcher, ccurl_alert_fun
     void (*watch)(void *, ccurl_alert_function) = (void (*)(void *, ccurl_alert_function))dlsym(NULL, "SSL_CTX_set_info_callback");
     // Index 0 belongs to the application.
     if (!keep || !watch || keep(context, 0, watcher) != 1) return CURLE_SSL_CONNECT_ERROR;
+    if (!ccurl_return_after_messages(context)) return CURLE_SSL_CONNECT_ERROR;
     watch(context, function);
     return CURLE_OK;
 }

@@ -15,8 +15,10 @@ public final class TLSOrigin: Sendable {
     private let folder: TemporaryDirectory
 
     /// Makes a key and a certificate, and serves.
-    /// - Parameter hasHead: whether the bytes begin with the head of the answer.
-    public init(file: String, _ bytes: [UInt8], hasHead: Bool = false) throws {
+    /// - Parameters:
+    ///   - hasHead: whether the bytes begin with the head of the answer.
+    ///   - options: more options of `s_server`.
+    public init(file: String, _ bytes: [UInt8], hasHead: Bool = false, options: [String] = []) throws {
         folder = try TemporaryDirectory()
         try folder.write(bytes, to: file)
         let (certificate, key) = try Self.makeCertificate(in: folder.path)
@@ -30,7 +32,7 @@ public final class TLSOrigin: Sendable {
             [
                 "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key,
                 hasHead ? "-HTTP" : "-WWW",
-            ],
+            ] + options,
             output: output, in: folder.path)
         url = "https://127.0.0.1:\(try Self.port(reader))/\(file)"
     }

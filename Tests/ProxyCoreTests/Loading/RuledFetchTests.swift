@@ -145,6 +145,18 @@ struct RuledFetchTests {
         #expect(other.log.requests.map { $0["x-team"] } == [nil])
     }
 
+    @Test("takes part in no key exchange over a large group, which would keep all fetches waiting")
+    func keyExchanges() async throws {
+        let fixture = try LoaderFixture()
+        let small = try TLSOrigin(file: "a.png", [1, 2, 3], options: ["-groups", "P-384"])
+        let large = try TLSOrigin(file: "a.png", [1, 2, 3], options: ["-groups", "ffdhe8192"])
+
+        try await fixture.load(absolute: small.url) { $0.tls = tls(insecure: true) }
+        await expectFailure(.tlsFailed) {
+            try await fixture.load(absolute: large.url) { $0.tls = tls(insecure: true) }
+        }
+    }
+
     /// Stores the order of a loader's calls, and runs a closure after the first bytes.
     private final class Listener: OriginReceiving {
         enum Event: Equatable {
