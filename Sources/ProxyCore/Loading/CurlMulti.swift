@@ -123,7 +123,10 @@ final class CurlMulti {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
         case .change(let id, .raised(let priority)): queue.raise(id, to: priority)
-        case .change(let id, .joined(let client)): queue.join(id, by: client)
+        case .change(let id, .joined(let client)):
+            if let transfer = transfers[id] {
+                queue.join(id, by: client, until: ticket(for: transfer).deadline)
+            }
         case .adopt(let settings): adopt(settings)
         case .ping(let continuation): continuation.resume(returning: true)
         case .stop: isStopping = true
@@ -143,13 +146,8 @@ final class CurlMulti {
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
         let transfer = newTransfer(job, continuation)
         guard !job.hasBeenCancelled else { return finish(transfer, .failure(.cancelled)) }
-        switch queue.enqueue(ticket(for: transfer)) {
-        case .admitted: break
-        case .displacing(let other):
-            if let other = transfers[other] { finish(other, .failure(.queueFull)) }
-        case .full: return finish(transfer, .failure(.queueFull))
-        }
         transfers[job.id] = transfer
+        enqueue(transfer)
         // Started before the next command is handled, so that only fetches that cannot run fill the queue.
         startWaiting()
     }
@@ -231,10 +229,10 @@ final class CurlMulti {
         case .anew(let fault):
             transfer.needsFreshConnection = true
             if fault == .tainted { distrust(transfer.url.origin) }
-            requeue(transfer)
+            enqueue(transfer)
         case .follow(let target):
             transfer.follow(target)
-            requeue(transfer)
+            enqueue(transfer)
         }
     }
 
@@ -245,8 +243,13 @@ final class CurlMulti {
             capacity: Self.mostDistrusted)
     }
 
-    private func requeue(_ transfer: Transfer) {
-        queue.requeue(ticket(for: transfer))
+    private func enqueue(_ transfer: Transfer) {
+        switch queue.enqueue(ticket(for: transfer)) {
+        case .admitted: break
+        case .displacing(let other):
+            if let other = transfers[other] { finish(other, .failure(.queueFull)) }
+        case .full: finish(transfer, .failure(.queueFull))
+        }
     }
 
     private func ticket(for transfer: Transfer) -> FetchTicket {
@@ -289,7 +292,7 @@ final class CurlMulti {
 
     private func enforceDeadlines(at now: ContinuousClock.Instant) {
         for id in delayed.takeDue(at: now) {
-            if let transfer = transfers[id] { requeue(transfer) }
+            if let transfer = transfers[id] { enqueue(transfer) }
         }
         for id in queue.expire(at: now) {
             guard let transfer = transfers[id] else { continue }

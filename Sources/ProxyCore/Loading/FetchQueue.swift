@@ -32,8 +32,6 @@ struct FetchQueue {
     private var newestFirst = false
     /// By rank: low, normal, high.
     private var queues = Array(repeating: ClientQueues(), count: FetchPriority.allCases.count)
-    /// The fetches that have had a slot before; the first is next.
-    private var returned: [UInt64] = []
     /// The waiting fetches by id.
     private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
     private var waitingPerClient: [ClientID?: Int] = [:]
@@ -64,7 +62,7 @@ struct FetchQueue {
 
     // MARK: - Waiting
 
-    /// Adds a new fetch.
+    /// Adds a fetch, also one that has had a slot: a redirect does not go before what other clients wait for.
     mutating func enqueue(_ ticket: FetchTicket) -> Admission {
         guard waiting >= maxWaiting, slots.client(for: ticket) == nil else {
             wait(ticket)
@@ -75,43 +73,34 @@ struct FetchQueue {
         return .displacing(victim.id)
     }
 
-    /// Adds a fetch that has had a slot; it goes before all others, also if the queue is full.
-    ///
-    /// So the queue may hold up to `fetch.maxConcurrent` more than `fetch.queue`.
-    mutating func requeue(_ ticket: FetchTicket) {
-        var ticket = ticket
-        ticket.hasReturned = true
-        returned.insert(ticket.id, at: 0)
-        note(ticket)
-    }
-
     /// Raises a waiting fetch's priority; it goes to the end of its queue there.
     mutating func raise(_ id: UInt64, to priority: FetchPriority) {
-        guard var ticket = waitingTickets[id], priority > ticket.priority, !ticket.hasReturned else { return }
+        guard var ticket = waitingTickets[id], priority > ticket.priority else { return }
         _ = remove(id)
         ticket.priority = priority
         wait(ticket)
     }
 
-    /// Another client waits for the same fetch, too: it also has the turns of that client.
+    /// Another client waits for the same fetch, too: it also has the turns of that client, and times out later.
     ///
     /// So a client without free slots, or with many waiting fetches, can't delay a fetch that others need.
-    mutating func join(_ id: UInt64, by client: ClientID?) {
-        guard var ticket = waitingTickets[id], !ticket.clients.contains(client) else { return }
-        ticket.clients.append(client)
+    /// - Parameter deadline: that of a wait that begins now.
+    mutating func join(_ id: UInt64, by client: ClientID?, until deadline: ContinuousClock.Instant) {
+        guard var ticket = waitingTickets[id] else { return }
+        ticket.deadline = max(ticket.deadline, deadline)
+        let isNew = !ticket.clients.contains(client) && ticket.clients.count < Waiters.mostClients
+        if isNew {
+            ticket.clients.append(client)
+            waitingPerClient[client, default: 0] += 1
+        }
         waitingTickets[id] = ticket
-        waitingPerClient[client, default: 0] += 1
-        if !ticket.hasReturned { queues[ticket.priority.rank].append(ticket, for: client) }
+        if isNew { queues[ticket.priority.rank].append(ticket, for: client) }
     }
 
     /// Removes a waiting fetch; false if it does not wait.
     mutating func remove(_ id: UInt64) -> Bool {
         guard let ticket = forget(id) else { return false }
-        if ticket.hasReturned {
-            returned.removeAll { $0 == id }
-        } else {
-            queues[ticket.priority.rank].remove(ticket)
-        }
+        queues[ticket.priority.rank].remove(ticket)
         return true
     }
 
@@ -176,9 +165,6 @@ struct FetchQueue {
     private mutating func takeNext() -> (id: UInt64, client: ClientID?)? {
         // A copy of its own, because each access through `self` would copy the whole queue.
         let slots = slots
-        for id in returned {
-            if let client = waitingTickets[id].flatMap(slots.client) { return (id, client) }
-        }
         for rank in queues.indices.reversed() where !queues[rank].isEmpty {
             var queue = queues[rank]
             // The array must not hold the queue while it changes: each call would copy it.
@@ -215,7 +201,7 @@ struct FetchQueue {
     /// - Parameter rank: only fetches of lower priorities count.
     private func last(ofClientsAbove load: Int, below rank: Int) -> UInt64? {
         var busiest: (client: ClientID?, load: Int)?
-        for ticket in waitingTickets.values where !ticket.hasReturned && ticket.priority.rank < rank {
+        for ticket in waitingTickets.values where ticket.priority.rank < rank {
             let client = countedClient(of: ticket)
             let count = waitingCount(of: client)
             if count > busiest?.load ?? load { busiest = (client, count) }

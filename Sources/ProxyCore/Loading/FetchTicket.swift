@@ -26,7 +26,5 @@ struct FetchTicket: Sendable {
     var clients: [ClientID?]
     var priority: FetchPriority
     /// When it times out.
-    let deadline: ContinuousClock.Instant
-    /// Whether it has had a slot before.
-    var hasReturned = false
+    var deadline: ContinuousClock.Instant
 }

@@ -23,7 +23,7 @@ package final class Waiters: Sendable {
     package enum Change: Sendable {
         /// The priority is higher now.
         case raised(FetchPriority)
-        /// Another client waits.
+        /// Another client waits, or one of those that nil stands for.
         case joined(ClientID?)
     }
 
@@ -60,9 +60,9 @@ package final class Waiters: Sendable {
         report(.joined(client)) { state in
             let isKnown = state.clients.contains(client)
             // Any number of clients may stand behind nil.
-            if !isKnown || client == nil { state.lastJoin = now }
-            guard !isKnown, state.clients.count < Self.mostClients else { return false }
-            state.clients.append(client)
+            guard !isKnown || client == nil else { return false }
+            state.lastJoin = now
+            if !isKnown, state.clients.count < Self.mostClients { state.clients.append(client) }
             return true
         }
     }

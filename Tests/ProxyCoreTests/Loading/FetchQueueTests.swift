@@ -57,17 +57,19 @@ struct FetchQueueTests {
         #expect(queue.startNext() == 3)
     }
 
-    @Test("puts a fetch that has had a slot before all others, also when full")
-    func requeues() throws {
+    @Test("has a fetch that was redirected wait like a new one, which counts for the bound")
+    func redirected() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 1)
         _ = queue.enqueue(try ticket(1, "a"))
         _ = queue.startNext()
-        _ = queue.enqueue(try ticket(2, "a", .high))
+        _ = queue.enqueue(try ticket(2, "a"))
 
         queue.release(1)
-        queue.requeue(try ticket(1, "a", .low))
-
-        #expect(queue.waiting == 2)
+        #expect(queue.startNext() == 2)
+        // Back from a redirect: behind the one that waited.
+        #expect(try queue.enqueue(ticket(1, "a")) == .admitted)
+        #expect(try queue.enqueue(ticket(3, "a")) == .full)
+        queue.release(2)
         #expect(queue.startNext() == 1)
     }
 

@@ -16,7 +16,7 @@ struct SharedFetchTests {
         for id in 1...3 { _ = queue.enqueue(try ticket(id, "a", for: [1])) }
         #expect(queue.startAll() == [1, 2])
 
-        queue.join(3, by: ClientID(v4: 2))
+        queue.join(3, by: ClientID(v4: 2), until: .now)
 
         #expect(queue.startAll() == [3], "the second client has slots left")
         queue.release(1)
@@ -32,7 +32,7 @@ struct SharedFetchTests {
         for id in 1...3 { _ = queue.enqueue(try ticket(id, "good", for: [1])) }
         #expect(queue.startAll() == [1])
 
-        for id in 2...3 { queue.join(UInt64(id), by: ClientID(v4: 2)) }
+        for id in 2...3 { queue.join(UInt64(id), by: ClientID(v4: 2), until: .now) }
         #expect(queue.startAll() == [2], "with the slot of the second client")
         for id in 11...14 { _ = queue.enqueue(try ticket(id, "slow\(id)", for: [2])) }
         #expect(queue.startAll() == [11, 12], "all slots of the second client")
@@ -45,8 +45,8 @@ struct SharedFetchTests {
     func once() throws {
         var queue = queue(running: 9, perOrigin: 9, waiting: 9)
         _ = queue.enqueue(try ticket(1, "a", for: [1]))
-        queue.join(1, by: ClientID(v4: 2))
-        queue.join(1, by: ClientID(v4: 2))
+        queue.join(1, by: ClientID(v4: 2), until: .now)
+        queue.join(1, by: ClientID(v4: 2), until: .now)
         queue.raise(1, to: .high)
 
         #expect(queue.waiting == 1)
@@ -57,17 +57,31 @@ struct SharedFetchTests {
         #expect(queue.startAll() == [])
     }
 
-    @Test("serves a fetch that has had a slot with that of any client that waits for it")
+    @Test("serves a fetch with the slots of any client that waits for it")
     func returned() throws {
         var queue = queue(running: 9, perOrigin: 2, waiting: 9)
         _ = queue.enqueue(try ticket(1, "a", for: [1]))
         #expect(queue.startAll() == [1])
 
-        queue.requeue(try ticket(2, "a", for: [1]))
+        _ = queue.enqueue(try ticket(2, "a", for: [1]))
         #expect(queue.startAll() == [])
-        queue.join(2, by: ClientID(v4: 2))
+        queue.join(2, by: ClientID(v4: 2), until: .now)
 
         #expect(queue.startAll() == [2])
+    }
+
+    @Test("waits as long for a client that joins as for one that began")
+    func deadlines() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 9)
+        for id in 1...2 { _ = queue.enqueue(try ticket(id, "a", for: [1])) }
+        #expect(queue.startAll() == [1])
+        let deadline = try #require(queue.waitingTickets[2]?.deadline)
+
+        queue.join(2, by: ClientID(v4: 2), until: deadline + .seconds(20))
+        queue.join(2, by: ClientID(v4: 3), until: deadline + .seconds(10))
+
+        #expect(queue.expire(at: deadline + .seconds(19)) == [])
+        #expect(queue.expire(at: deadline + .seconds(20)) == [2])
     }
 
     @Test("when full, displaces no fetch because a client with many waiting fetches has joined it")
@@ -77,7 +91,7 @@ struct SharedFetchTests {
         #expect(queue.startAll() == [1])
         for id in 2...3 { _ = queue.enqueue(try ticket(id, "good", for: [1])) }
         for id in 11...14 { _ = queue.enqueue(try ticket(id, "slow\(id)", for: [2])) }
-        for id in 2...3 { queue.join(UInt64(id), by: ClientID(v4: 2)) }
+        for id in 2...3 { queue.join(UInt64(id), by: ClientID(v4: 2), until: .now) }
 
         for id in 21...22 {
             guard case .displacing(let other) = queue.enqueue(try ticket(id, "b", for: [3])) else {
@@ -97,7 +111,7 @@ struct SharedFetchTests {
             _ = queue.enqueue(try ticket(1, "x", for: [9]))
             #expect(queue.startAll() == [1])
             for id in 2...5 { _ = queue.enqueue(try ticket(id, "good", for: [1])) }
-            for id in 2...5 where isJoined { queue.join(UInt64(id), by: ClientID(v4: 2)) }
+            for id in 2...5 where isJoined { queue.join(UInt64(id), by: ClientID(v4: 2), until: .now) }
 
             #expect(try queue.enqueue(ticket(6, "other", for: [1])) == .displacing(5))
             #expect(queue.waiting == 4)
