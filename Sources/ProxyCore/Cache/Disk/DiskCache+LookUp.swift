@@ -119,11 +119,13 @@ extension DiskCache {
     }
 
     /// Runs a read, or what a store does before its turn on the writer's thread, on a thread of the I/O queue, and counts a failure.
+    /// - Parameter queue: nil for the one that reads files.
     func onIOThread<Value: Sendable>(
-        isStore: Bool = false, _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
+        _ queue: IOQueue<DiskCacheError>? = nil, isStore: Bool = false,
+        _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
         do {
-            return try await ioThreads.run(work)
+            return try await (queue ?? ioThreads).run(work)
         } catch {
             if isStore {
                 failed(with: error)

@@ -17,7 +17,7 @@ extension DiskCache {
         guard !storage.isOff else { return nil }
         let revision = storage.records.revision(of: key)
         do {
-            let record = try await onIOThread { () throws(DiskCacheError) in
+            let record = try await onIOThread(recordReads) { () throws(DiskCacheError) in
                 try self.storage.index.record(for: key)
             }
             if let record { storage.records.keep(record, readAt: revision) }

@@ -18,7 +18,11 @@ import Synchronization
 package final class DiskCache: Sendable {
     let storage: DiskStorage
     let writer: DiskWriter
+    /// Reads and writes files.
     let ioThreads: IOQueue<DiskCacheError>
+    /// Reads records from the index, one at a time, as its connection does: many long bodies to be checked do not delay them, and
+    /// a source whose record can't be read for overload would be fetched.
+    let recordReads: IOQueue<DiskCacheError>
     let buffer: WriteBuffer
     /// Read-only folders, in the order in which they are searched.
     let readOnlyFolders: [ReadOnlyFolder]
@@ -53,6 +57,9 @@ package final class DiskCache: Sendable {
         writer = DiskWriter(storage: storage, pause: pause)
         ioThreads = IOQueue(
             label: "disk cache I/O", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
+            overloaded: .overloaded)
+        recordReads = IOQueue(
+            label: "disk cache records", maxRunning: 1, maxWaiting: limits.maxWaitingReads,
             overloaded: .overloaded)
         writer.start()
     }

@@ -20,7 +20,7 @@ extension DiskIndex {
             let stored = StoredRecord(bytes[...], key: key, keyText: keyText)
         else { return nil }
         var record = stored.record
-        if stored.generation < state.trustedSince { record.directives.insert(.mustConfirm) }
+        if stored.generation < state.trustedSince { record.reuse.directives.insert(.mustConfirm) }
         return record
     }
 

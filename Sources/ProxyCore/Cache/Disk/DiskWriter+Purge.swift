@@ -72,7 +72,7 @@ extension DiskWriter {
             // The records in its files must not count either.
             return try removeSource(source, &batch)
         }
-        record.directives.insert(.mustConfirm)
+        record.reuse.directives.insert(.mustConfirm)
         try save(record, nil, &batch)
         return 0
     }

@@ -152,7 +152,7 @@ final class DiskWriter: @unchecked Sendable {
         let began = DispatchTime.now().uptimeNanoseconds
         guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
-        if inbox.withLock(\.jobs.isEmpty) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
+        if inbox.withLock({ $0.jobs.isEmpty }) { pause(UInt32(min(spent / 1_000, Self.longestPause))) }
         return true
     }
 

@@ -24,18 +24,26 @@ struct IndexTransaction {
 
     /// An entry exists, in place of an earlier one.
     mutating func put(_ entry: IndexEntry) throws {
-        try delete(entry.id)
-        let row = try db.integer(
+        // Most are new: one statement, and without RETURNING, for which SQLite makes a table.
+        if try !insert(entry) {
+            try delete(entry.id)
+            _ = try insert(entry)
+        }
+        count(1, db.lastInsertedRow, entry.bytes, entry.id)
+    }
+
+    /// False if the entry has a row.
+    private func insert(_ entry: IndexEntry) throws -> Bool {
+        try db.change(
             """
             INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 .high(entry.id.key), .low(entry.id.key), .kind(entry.id),
                 .high(entry.sourceKey), .low(entry.sourceKey), .integer(entry.bytes),
                 .integer(entry.storedAt), .integer(entry.accessedAt),
-            ])
-        count(1, row, entry.bytes, entry.id)
+            ]) > 0
     }
 
     /// An entry was removed, if it has a row.
@@ -84,24 +92,25 @@ struct IndexTransaction {
         let values: [SQLiteValue] = [
             .high(record.key), .low(record.key), .text(record.keyText), .blob(bytes), .integer(time),
         ]
-        // Most sources are new: one statement.
-        var outdatesFiles = try db.integer(
+        let hasOlderFiles = try db.integer(
+            "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1",
+            [.low(record.key), .high(record.key), .integer(record.reuse.responseTime.seconds)])
+        // Most sources are new.
+        let isNew = try db.change(
             """
-            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles) VALUES (?1, ?2, ?3, ?4, ?5,
-                EXISTS (SELECT 1 FROM entry WHERE sourceLow = ?2 AND sourceHigh = ?1 AND storedAt < ?6))
-            ON CONFLICT DO NOTHING RETURNING outdatesFiles
-            """,
-            values + [.integer(record.responseTime.seconds)])
-        if outdatesFiles != nil {
-            tally.records += 1
-        } else {
-            outdatesFiles = try db.integer(
+            INSERT INTO source (high, low, keyText, record, savedAt, outdatesFiles) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """, values + [.integer(hasOlderFiles ?? 0)])
+        if isNew > 0 { tally.records += 1 }
+        let outdatesFiles =
+            isNew > 0
+            ? hasOlderFiles
+            : try db.integer(
                 """
                 UPDATE source SET outdatesFiles = outdatesFiles OR substr(record, 5) <> substr(?4, 5),
                     keyText = ?3, record = ?4, savedAt = ?5
                 WHERE low = ?2 AND high = ?1 RETURNING outdatesFiles
                 """, values)
-        }
         if outdatesFiles == 1 { index.outdated.insert(record.key) }
     }
 

@@ -43,11 +43,11 @@ struct StoredRecord: Equatable {
     /// What a file contains, without what only a revalidation needs; nil if that does not fit, or if the record is
     /// of a read-only folder.
     init?(inFile record: SourceRecord, generation: UInt32) {
-        guard generation != 0, !record.directives.contains(.inReadOnlyFolder),
-            Self.fixedLength + (record.lastModified?.utf8.count ?? 0) <= Self.spaceInFile
+        guard generation != 0, !record.reuse.directives.contains(.inReadOnlyFolder),
+            Self.fixedLength + (record.reuse.lastModified?.utf8.count ?? 0) <= Self.spaceInFile
         else { return nil }
         var record = record
-        (record.entityTag, record.reuseFields, record.finalURL) = (nil, [], nil)
+        (record.reuse.entityTag, record.reuse.reuseFields, record.finalURL) = (nil, [], nil)
         self.init(record, generation: generation)
     }
 
@@ -55,26 +55,27 @@ struct StoredRecord: Equatable {
     func encoded() -> [UInt8] {
         var writer = LittleEndianWriter()
         writer.append(generation)
-        writer.append(record.directives.rawValue)
-        writer.append(record.untargeted?.directives.rawValue ?? 0)
-        writer.append(UInt16(clamping: record.status))
+        writer.append(record.reuse.directives.rawValue)
+        writer.append(record.reuse.untargeted?.directives.rawValue ?? 0)
+        writer.append(UInt16(clamping: record.reuse.status))
         writer.append(record.format.row.storedCode)
         writer.append(
             (record.finalURL == nil ? 0 : Self.isRedirected)
-                | (record.untargeted == nil ? 0 : Self.isTargeted))
+                | (record.reuse.untargeted == nil ? 0 : Self.isTargeted))
         writer.append(contentsOf: record.contentHash.bytes)
-        let other = record.untargeted
+        let other = record.reuse.untargeted
         for number in [
-            Int64(record.byteCount), record.responseTime.milliseconds, Int64(record.initialAge.milliseconds),
-            record.freshnessLifetime, record.staleWhileRevalidate, record.staleIfError,
-            record.browserLifetime, record.statedDate,
+            Int64(record.byteCount), record.reuse.responseTime.milliseconds,
+            Int64(record.reuse.initialAge.milliseconds),
+            record.reuse.freshnessLifetime, record.reuse.staleWhileRevalidate, record.reuse.staleIfError,
+            record.reuse.browserLifetime, record.reuse.statedDate,
             other?.lifetime, other?.browserLifetime, other?.staleWhileRevalidate, other?.staleIfError,
         ] {
             writer.append(number ?? .min)
         }
         writer.append(record.finalURL ?? CacheKey(high: 0, low: 0))
-        let fields = record.reuseFields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-        let texts = [record.entityTag, record.lastModified, fields.isEmpty ? nil : fields]
+        let fields = record.reuse.reuseFields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+        let texts = [record.reuse.entityTag, record.reuse.lastModified, fields.isEmpty ? nil : fields]
         for text in texts { writer.append(text.map { UInt32($0.utf8.count) } ?? .max) }
         for text in texts { writer.append(contentsOf: (text ?? "").utf8) }
         return writer.bytes
@@ -108,13 +109,13 @@ struct StoredRecord: Equatable {
             initialAge: .milliseconds(Int(initialAge)), freshnessLifetime: lifetime,
             directives: SourceRecord.Directives(rawValue: directives), staleWhileRevalidate: whileRevalidate,
             staleIfError: ifError)
-        (record.browserLifetime, record.statedDate, record.status) = (
+        (record.reuse.browserLifetime, record.reuse.statedDate, record.reuse.status) = (
             browserLifetime, statedDate, Int(status)
         )
         if members & Self.isRedirected != 0 { record.finalURL = finalURL }
         if members & Self.isTargeted != 0 {
             guard let otherLifetime else { return nil }
-            record.untargeted = DownstreamControl(
+            record.reuse.untargeted = DownstreamControl(
                 lifetime: otherLifetime, browserLifetime: otherBrowserLifetime,
                 directives: SourceRecord.Directives(rawValue: otherDirectives),
                 staleWhileRevalidate: otherWhileRevalidate, staleIfError: otherIfError)
@@ -123,7 +124,7 @@ struct StoredRecord: Equatable {
             guard let colon = line.firstIndex(of: ":"), line[..<colon].isToken, line.isFieldValue else {
                 return nil
             }
-            record.reuseFields.append(
+            record.reuse.reuseFields.append(
                 HeaderField(name: String(line[..<colon]), value: String(line[colon...].dropFirst(2))))
         }
         self.init(record, generation: generation)

@@ -56,6 +56,9 @@ import Synchronization
         return unsafe Int(sqlite3_changes(database))
     }
 
+    /// The number of the row that was inserted last.
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(database) }
+
     /// Reads all rows of a statement.
     func rows<Value>(
         _ sql: String, _ arguments: [SQLiteValue] = [], _ read: (borrowing SQLiteRow) throws -> Value
