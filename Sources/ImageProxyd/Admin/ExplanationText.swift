@@ -73,7 +73,7 @@ struct ExplanationText {
         guard let record = facts.record, let reuse = facts.reuse else {
             return "nothing is known of the source"
         }
-        let left = record.freshnessLifetime - record.currentAge(at: now)
+        let left = record.reuse.freshnessLifetime - record.currentAge(at: now)
         switch reuse {
         case .fresh: return "fresh for \(left.asDuration) more"
         case .whileRevalidating:

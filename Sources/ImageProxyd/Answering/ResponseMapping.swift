@@ -41,7 +41,7 @@ package struct ResponseMapping: Sendable {
         response.scratch.append(.age, integer: age)
         // Below zero for a stale one (RFC 9211 §2.4).
         response.scratch.append(
-            .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
+            .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.reuse.freshnessLifetime - age,
             cached.isStale
                 ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
         // Retained until the answer has been sent: an entry that is evicted meanwhile can be found again. The log has the
@@ -68,7 +68,7 @@ package struct ResponseMapping: Sendable {
         crossOrigin.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
         heads.lifetimes?.append(to: &response.fields, age: age)
-        let ttl = image.record.freshnessLifetime - age
+        let ttl = image.record.reuse.freshnessLifetime - age
         if case .disk = image.provenance, !image.isCollapsed {
             response.scratch.append(.age, integer: age)
             response.scratch.append(.cacheStatus, "imageproxyd; hit; ttl=", integer: ttl, "; detail=disk")

@@ -26,7 +26,7 @@ struct Validators: Sendable {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
         lastModified = isResult ? nil : record.modified?.seconds
         isLastModifiedStrong =
-            lastModified.map { record.responseTime.seconds - $0 >= Self.strongAge } ?? false
+            lastModified.map { record.reuse.responseTime.seconds - $0 >= Self.strongAge } ?? false
     }
 
     /// Those of a text that is made for each answer: only its bytes say whether it has changed.

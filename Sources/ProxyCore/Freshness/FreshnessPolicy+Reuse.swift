@@ -19,14 +19,14 @@ extension FreshnessPolicy {
     package func reuse(of record: SourceRecord, at now: WallTime, for directives: RequestDirectives) -> Reuse
     {
         guard !directives.noCache, !directives.refreshesCached,
-            record.directives.isDisjoint(with: [.noCache, .mustConfirm]), !record.isOfTheFuture(at: now)
+            record.reuse.directives.isDisjoint(with: [.noCache, .mustConfirm]), !record.isOfTheFuture(at: now)
         else {
             return .forbidden
         }
         let age = record.currentAge(at: now)
         // max-age=0 is how browsers reload: not even a copy of this second is enough.
         if let maxAge = directives.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
-        let staleness = age - record.freshnessLifetime
+        let staleness = age - record.reuse.freshnessLifetime
         guard staleness >= 0 else { return -staleness < directives.minFresh ?? 0 ? .forbidden : .fresh }
         return reuseOfStale(record, staleness, for: directives)
     }
@@ -34,7 +34,7 @@ extension FreshnessPolicy {
     private func reuseOfStale(
         _ record: SourceRecord, _ staleness: Int64, for directives: RequestDirectives
     ) -> Reuse {
-        guard !record.directives.forbidStale, directives.minFresh == nil else { return .forbidden }
+        guard !record.reuse.directives.forbidStale, directives.minFresh == nil else { return .forbidden }
         if let maxStale = directives.maxStale { return staleness <= maxStale ? .asClientAllows : .forbidden }
         // A client that sends max-age without max-stale accepts nothing stale (RFC 9111 §5.2.1.1).
         guard directives.maxAge == nil else { return .forbidden }
@@ -44,7 +44,7 @@ extension FreshnessPolicy {
     /// Hot path: whether a stale response may be served while it is revalidated, to a client without
     /// directives.
     package func mayServeWhileRevalidating(_ record: SourceRecord, at now: WallTime) -> Bool {
-        !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
+        !record.reuse.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
             && !record.isOfTheFuture(at: now)
     }
 
@@ -52,13 +52,13 @@ extension FreshnessPolicy {
     package func mayServeOnError(
         _ record: SourceRecord, at now: WallTime, for directives: RequestDirectives
     ) -> Bool {
-        guard !directives.noCache, record.directives.isDisjoint(with: [.noCache, .mustConfirm]) else {
+        guard !directives.noCache, record.reuse.directives.isDisjoint(with: [.noCache, .mustConfirm]) else {
             return false
         }
         let staleness = record.staleness(at: now)
         guard staleness >= 0 || record.isOfTheFuture(at: now) else { return true }
-        let window = record.staleIfError ?? Int64(configuration.staleIfError.seconds)
-        return !record.directives.forbidStale && staleness < window
+        let window = record.reuse.staleIfError ?? Int64(configuration.staleIfError.seconds)
+        return !record.reuse.directives.forbidStale && staleness < window
     }
 
     /// Seconds for which an error may be remembered for its URL; nil if it does not say.
@@ -78,8 +78,8 @@ extension FreshnessPolicy {
     /// RFC 9111 §4.2.4 requires an explicit permission to serve stale: an origin that sends a lifetime, but
     /// no window, has not given it.
     private func windowWhileRevalidating(_ record: SourceRecord) -> Int64 {
-        if let seconds = record.staleWhileRevalidate { return seconds }
-        let isOurs = !record.directives.contains(.explicitLifetime)
+        if let seconds = record.reuse.staleWhileRevalidate { return seconds }
+        let isOurs = !record.reuse.directives.contains(.explicitLifetime)
         return isOurs ? Int64(configuration.staleWhileRevalidate.seconds) : 0
     }
 }

@@ -10,10 +10,10 @@ extension FreshnessPolicy {
     /// those of the request.
     package static func confirms(_ head: OriginHead, _ record: SourceRecord) -> Bool {
         if let tag = head.values(of: "etag").first {
-            return record.entityTag.map { opaque($0) == opaque(tag) } ?? false
+            return record.reuse.entityTag.map { opaque($0) == opaque(tag) } ?? false
         }
         guard let modified = head.values(of: "last-modified").first else { return true }
-        guard let stored = record.lastModified else { return record.entityTag != nil }
+        guard let stored = record.reuse.lastModified else { return record.reuse.entityTag != nil }
         return modified == stored
             || HTTPDate(modified, now: head.responseTime.seconds)
                 == HTTPDate(stored, now: head.responseTime.seconds)

@@ -122,13 +122,13 @@ package struct FreshnessPolicy: Sendable, Equatable {
         _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = []
     ) -> SourceRecord {
         var merged = head
-        merged.status = record.status
+        merged.status = record.reuse.status
         let carried = Set(head.fields.map(\.name))
         let validators = [
-            record.entityTag.map { HeaderField(name: "etag", value: $0) },
-            record.lastModified.map { HeaderField(name: "last-modified", value: $0) },
+            record.reuse.entityTag.map { HeaderField(name: "etag", value: $0) },
+            record.reuse.lastModified.map { HeaderField(name: "last-modified", value: $0) },
         ]
-        merged.fields += (record.reuseFields + validators.compactMap { $0 }).filter {
+        merged.fields += (record.reuse.reuseFields + validators.compactMap { $0 }).filter {
             !carried.contains($0.name)
         }
         var updated = record

@@ -9,7 +9,6 @@ package import Primitives
 ///
 /// Freshness belongs here alone: results only name the content hash they were
 /// made from.
-@dynamicMemberLookup
 package struct SourceRecord: Sendable, Hashable {
     /// The source's key.
     package var key: CacheKey
@@ -21,7 +20,7 @@ package struct SourceRecord: Sendable, Hashable {
     package var byteCount: Int
     /// The body's format, from its magic bytes.
     package var format: ImageFormat
-    /// The reuse of the response; its members are read and written as the record's own.
+    /// What decides whether and how long the response may be reused.
     package var reuse: FreshnessPolicy.Verdict
     /// The digest of the URL that redirects led to, whose validators these are; nil where there were none.
     package var finalURL: CacheKey?
@@ -96,14 +95,6 @@ package struct SourceRecord: Sendable, Hashable {
             freshnessLifetime: freshnessLifetime, initialAge: initialAge, responseTime: responseTime,
             directives: directives, entityTag: entityTag, lastModified: lastModified,
             staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
-    }
-
-    /// A member of `reuse`. Hot paths name that: in a debug build, and in modules without inlining, this is slower.
-    package subscript<Member>(
-        dynamicMember member: WritableKeyPath<FreshnessPolicy.Verdict, Member>
-    ) -> Member {
-        get { reuse[keyPath: member] }
-        set { reuse[keyPath: member] = newValue }
     }
 
     /// Whether the origin can be asked to confirm it (RFC 9110 §13.1).

@@ -62,7 +62,7 @@ package struct HopRules: Sendable {
     /// Bounds a source's lifetime, and marks a source that must not be sent as it came.
     package func apply(to record: inout SourceRecord) {
         for rule in rules { rule.restrict(&record) }
-        record.directives.remove(.reencoded)
-        if reencodes { record.directives.insert(.reencoded) }
+        record.reuse.directives.remove(.reencoded)
+        if reencodes { record.reuse.directives.insert(.reencoded) }
     }
 }

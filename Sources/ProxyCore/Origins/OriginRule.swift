@@ -122,7 +122,7 @@ package final class OriginRule: Sendable {
     /// Shortens a source's lifetime to the rule's bounds, after a redirect to a URL that the rule matches.
     package func restrict(_ record: inout SourceRecord) {
         if let override = lifetime.override {
-            let longest = Int64(record.initialAge.seconds + override.seconds)
+            let longest = Int64(record.reuse.initialAge.seconds + override.seconds)
             record.boundLifetimes { min($0, longest) }
         }
         applyMaximum(to: &record)
@@ -131,7 +131,7 @@ package final class OriginRule: Sendable {
     /// Bounds a source's lifetime, here and in browsers and caches downstream; does not change whether it may be stored.
     package func apply(to record: inout SourceRecord) {
         if let override = lifetime.override {
-            record.overrideLifetimes(with: Int64(record.initialAge.seconds + override.seconds))
+            record.overrideLifetimes(with: Int64(record.reuse.initialAge.seconds + override.seconds))
         }
         if let minimum = lifetime.minimum {
             record.boundLifetimes { max($0, Int64(minimum.seconds)) }

@@ -19,7 +19,7 @@ extension ImagePipeline {
         guard
             case .whole(let image) = try await answer(
                 for: request, directives: directives, context: FetchContext(client: client), streaming: .none),
-            !image.record.directives.forbidStoring, image.description.stage != .cheapest,
+            !image.record.reuse.directives.forbidStoring, image.description.stage != .cheapest,
             let bytes = await tiers.bytes(of: image.body)
         else { return nil }
         if image.provenance.isStale { return nil }

@@ -129,7 +129,7 @@ package final class ImagePipeline: Sendable {
     /// One shard lock, no suspension, no allocation.
     package func cachedEntry(for key: CacheKey, at now: WallTime) -> CachedEntry? {
         guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now.seconds),
-            entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
+            entry.description.kind != .original || !entry.record.reuse.directives.contains(.reencoded)
         else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
         guard freshness.mayServeWhileRevalidating(entry.record, at: now) else { return nil }
@@ -168,6 +168,6 @@ package final class ImagePipeline: Sendable {
     /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
     func mayPass(_ record: SourceRecord) -> Bool {
         (!record.format.row.isDrawing || configuration.passesDrawings)
-            && !record.directives.contains(.reencoded)
+            && !record.reuse.directives.contains(.reencoded)
     }
 }

@@ -102,7 +102,7 @@ package final class ClusterHomes: Sendable {
         else { return nil }
         var record = found.record
         let now = SystemTime.now()
-        record.responseTime = now - .seconds(Int(found.age))
+        record.reuse.responseTime = now - .seconds(Int(found.age))
         var entry = found.entry
         // The home's clock may be ahead.
         entry.description.storedAt = min(entry.description.storedAt, now.seconds)
@@ -263,6 +263,6 @@ package struct HomeAnswer: Sendable {
             : description.kind.isResult && description.key == subject.result
                 && description.keyText == subject.resultText
         return isPicture && record.key == subject.source && record.keyText == subject.sourceText
-            && description.sourceHash == record.contentHash && !record.directives.forbidStoring
+            && description.sourceHash == record.contentHash && !record.reuse.directives.forbidStoring
     }
 }

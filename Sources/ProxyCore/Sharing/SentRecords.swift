@@ -35,6 +35,7 @@ final class SentRecords: Sendable {
 
     private static func sent(_ record: SourceRecord) -> Sent {
         Sent(
-            hash: record.contentHash, responseTime: record.responseTime, lifetime: record.freshnessLifetime)
+            hash: record.contentHash, responseTime: record.reuse.responseTime,
+            lifetime: record.reuse.freshnessLifetime)
     }
 }

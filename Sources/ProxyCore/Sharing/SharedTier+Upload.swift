@@ -56,8 +56,9 @@ extension SharedTier {
 
     func run(_ upload: SharedUpload) async {
         guard journal.isCurrent, upload.token.isValid, let content = await upload.read(),
-            !content.record.directives.forbidStoring, !content.record.directives.contains(.mustConfirm),
-            !content.record.directives.contains(.inReadOnlyFolder)
+            !content.record.reuse.directives.forbidStoring,
+            !content.record.reuse.directives.contains(.mustConfirm),
+            !content.record.reuse.directives.contains(.inReadOnlyFolder)
         else { return }
         var names: [String] = []
         do throws(ExchangeError) {

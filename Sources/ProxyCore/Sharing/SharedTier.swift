@@ -108,12 +108,12 @@ package final class SharedTier: Sendable {
         ) {
             object -> SourceRecord? in
             guard let found = PortableRecord(object.content)?.record, found.key == subject.source,
-                found.keyText == subject.sourceText, !found.directives.forbidStoring,
+                found.keyText == subject.sourceText, !found.reuse.directives.forbidStoring,
                 isCurrent(object, subject)
             else { return nil }
             var record = found
             // The time in the store by its own clock, and what had passed before by that of the node that stored it.
-            record.responseTime = now - .seconds(Int(object.age + object.ageWhenStored))
+            record.reuse.responseTime = now - .seconds(Int(object.age + object.ageWhenStored))
             return record
         }
         // The next record is uploaded, even if it equals the last one sent.

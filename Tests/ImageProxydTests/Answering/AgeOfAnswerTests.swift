@@ -83,6 +83,6 @@ struct AgeOfAnswerTests {
 
         let sent = try #require(try await proxy.pipeline.answerForNode(request, for: nil))
 
-        #expect(sent.age == 2 && sent.record.initialAge == .milliseconds(700))
+        #expect(sent.age == 2 && sent.record.reuse.initialAge == .milliseconds(700))
     }
 }

@@ -56,7 +56,7 @@ func record(
         byteCount: 7, format: .jpeg, entityTag: "\"a\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
         responseTime: WallTime(seconds: 1_000_000), initialAge: .seconds(3), freshnessLifetime: lifetime,
         directives: [.mustRevalidate], staleIfError: 9)
-    record.reuseFields = [HeaderField(name: "cache-control", value: "must-revalidate")]
+    record.reuse.reuseFields = [HeaderField(name: "cache-control", value: "must-revalidate")]
     return record
 }
 

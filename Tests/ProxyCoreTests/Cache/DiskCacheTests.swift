@@ -227,7 +227,7 @@ struct DiskCacheTests {
         try await disk.save(record(lifetime: 2))
 
         #expect(disk.storage.records.record(for: key("source")) == nil)
-        #expect(await disk.sourceRecord(for: key("source"))?.freshnessLifetime == 2)
+        #expect(await disk.sourceRecord(for: key("source"))?.reuse.freshnessLifetime == 2)
         #expect(disk.statistics.tally.records == 1)
         try await disk.removeAll(ofSource: key("source"))
         #expect(await disk.sourceRecord(for: key("source")) == nil)

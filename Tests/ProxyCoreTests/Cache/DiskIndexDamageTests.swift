@@ -172,7 +172,7 @@ struct DiskIndexDamageTests {
         try await killed.save(record("replaced", content: "other", lifetime: 600))
         _ = try await killed.removeAll(taggedWith: "spring") { _ in }
         var purged = record("purged", lifetime: 600)
-        purged.directives.insert(.mustConfirm)
+        purged.reuse.directives.insert(.mustConfirm)
         try await killed.save(purged)
         try copyAsKilled()
         await killed.close()
@@ -183,8 +183,8 @@ struct DiskIndexDamageTests {
         let replaced = await disk.sourceRecord(for: key("replaced"))
         let purged = await disk.sourceRecord(for: key("purged"))
         let isNew = replaced?.contentHash == record("replaced", content: "other").contentHash
-        return (replaced.map { isNew || $0.directives.contains(.mustConfirm) } ?? true)
-            && purged?.directives.contains(.mustConfirm) ?? true
+        return (replaced.map { isNew || $0.reuse.directives.contains(.mustConfirm) } ?? true)
+            && purged?.reuse.directives.contains(.mustConfirm) ?? true
     }
 
     @Test("What was purged and replaced before a kill still is after it")
@@ -233,7 +233,7 @@ struct DiskIndexDamageTests {
         #expect(count == (hasRecord ? 0 : 1))
         #expect(try await disk.links(ofTag: "spring").isEmpty)
         let record = await disk.sourceRecord(for: key("source"))
-        #expect(record?.directives.contains(.mustConfirm) == (hasRecord ? true : nil))
+        #expect(record?.reuse.directives.contains(.mustConfirm) == (hasRecord ? true : nil))
         let original = try await disk.lookUp(key("source"), kind: .original, keyText: "source")
         #expect((original != nil) == hasRecord)
         await disk.close()

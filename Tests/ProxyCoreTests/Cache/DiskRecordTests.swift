@@ -31,7 +31,7 @@ struct DiskRecordTests {
 
     private func store(_ name: String, as record: SourceRecord, in disk: DiskCache) async throws {
         let description = describe(
-            name, source: record.keyText, body: body, storedAt: record.responseTime.seconds)
+            name, source: record.keyText, body: body, storedAt: record.reuse.responseTime.seconds)
         try await disk.store(description, body: body, record: record)
         try await disk.save(record)
     }
@@ -59,7 +59,8 @@ struct DiskRecordTests {
         }
         let hits = disk.statistics.hits
         let hit = try #require(try await disk.findBlocking(ask, .result, "a", .copied))
-        #expect(try hit.body.readAll() == body && hit.record?.responseTime == WallTime(seconds: 1_000_000))
+        #expect(
+            try hit.body.readAll() == body && hit.record?.reuse.responseTime == WallTime(seconds: 1_000_000))
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
         #expect(try await disk.findBlocking(ask, .result, "b", .copied) == nil)
@@ -85,8 +86,11 @@ struct DiskRecordTests {
         #expect(
             known.isFresh(at: WallTime(seconds: 1_000_050))
                 && !known.isFresh(at: WallTime(seconds: 1_000_057)))
-        #expect(known.lastModified == stored.lastModified && known.directives == stored.directives)
-        #expect(known.staleIfError == 9 && known.staleWhileRevalidate == nil && known.byteCount == 7)
+        #expect(
+            known.reuse.lastModified == stored.reuse.lastModified
+                && known.reuse.directives == stored.reuse.directives)
+        #expect(
+            known.reuse.staleIfError == 9 && known.reuse.staleWhileRevalidate == nil && known.byteCount == 7)
         await disk.close()
     }
 
@@ -137,7 +141,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         try await store("b", as: record("other"), in: disk)
         var purged = record("source")
-        purged.directives.insert(.mustConfirm)
+        purged.reuse.directives.insert(.mustConfirm)
         try await disk.save(purged)
         if afterRestart {
             await disk.close()
@@ -187,7 +191,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         #expect(try disk.storage.index.deleteOldestRecords(limit: 1) == 1)
         var later = record("source", content: "changed")
-        later.responseTime = WallTime(seconds: later.responseTime.seconds + 10)
+        later.reuse.responseTime = WallTime(seconds: later.reuse.responseTime.seconds + 10)
         try await disk.save(later)
 
         #expect(await answer(disk) == nil)
@@ -215,7 +219,7 @@ struct DiskRecordTests {
         try await store("a", as: record("source"), in: disk)
         try await store("b", as: record("other"), in: disk)
         var purged = record("source")
-        purged.directives.insert(.mustConfirm)
+        purged.reuse.directives.insert(.mustConfirm)
         try await disk.save(purged)
         clock.advance(by: 1)
         try await disk.save(record("kept"))
@@ -231,7 +235,7 @@ struct DiskRecordTests {
     @Test("A record in a read-only folder says nothing about the freshness of files in the writable one")
     func inReadOnlyFolder() {
         var inReadOnlyFolder = record("source")
-        inReadOnlyFolder.directives.insert(.inReadOnlyFolder)
+        inReadOnlyFolder.reuse.directives.insert(.inReadOnlyFolder)
 
         #expect(StoredRecord(inFile: inReadOnlyFolder, generation: 1) == nil)
     }
@@ -239,14 +243,14 @@ struct DiskRecordTests {
     @Test("A file has a record unless that does not fit, or there is no generation")
     func inFiles() throws {
         var long = record("source")
-        long.lastModified = String(repeating: "x", count: 45)
+        long.reuse.lastModified = String(repeating: "x", count: 45)
         #expect(StoredRecord(inFile: long, generation: 1) == nil)
         #expect(StoredRecord(inFile: record(), generation: 0) == nil)
         let stored = try #require(StoredRecord(inFile: record(), generation: 7))
         let bytes = stored.encoded()
 
         #expect(bytes.count <= StoredRecord.spaceInFile)
-        #expect(stored.record.entityTag == nil && stored.record.reuseFields.isEmpty)
+        #expect(stored.record.reuse.entityTag == nil && stored.record.reuse.reuseFields.isEmpty)
         #expect(StoredRecord(bytes[...], key: key("source"), keyText: "source") == stored)
         let zeros = [UInt8](repeating: 0, count: StoredRecord.spaceInFile)
         #expect(StoredRecord(zeros[...], key: key("source"), keyText: "source") == nil)
@@ -257,12 +261,12 @@ struct DiskRecordTests {
         arguments: [2_000_000, -7, 0, nil])
     func dateInFile(made: Int64?) throws {
         var record = record("source")
-        record.statedDate = made
+        record.reuse.statedDate = made
         let bytes = try #require(StoredRecord(inFile: record, generation: 7)).encoded()
 
         let read = try #require(StoredRecord(bytes[...], key: record.key, keyText: "")).record
 
-        #expect(read.statedDate == made && read.generationTime == record.generationTime)
+        #expect(read.reuse.statedDate == made && read.generationTime == record.generationTime)
     }
 
     @Test(
@@ -290,11 +294,12 @@ struct DiskRecordTests {
     @Test("A record is read back after a restart with every member")
     func everyMember() async throws {
         var whole = record("source")
-        whole.staleWhileRevalidate = 5
-        (whole.browserLifetime, whole.statedDate, whole.status) = (6, -7, 203)
-        whole.reuseFields.append(HeaderField(name: "cdn-cache-control", value: "max-age=60, private=\"a\""))
+        whole.reuse.staleWhileRevalidate = 5
+        (whole.reuse.browserLifetime, whole.reuse.statedDate, whole.reuse.status) = (6, -7, 203)
+        whole.reuse.reuseFields.append(
+            HeaderField(name: "cdn-cache-control", value: "max-age=60, private=\"a\""))
         whole.finalURL = key("redirected")
-        whole.untargeted = DownstreamControl(
+        whole.reuse.untargeted = DownstreamControl(
             lifetime: 8, browserLifetime: 9, directives: [.immutable], staleWhileRevalidate: 10,
             staleIfError: 11)
         var disk = try await open()
@@ -341,7 +346,9 @@ struct DiskRecordTests {
         #expect(await answer(disk, "a") == nil)
         #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
         let stale = try #require(await disk.sourceRecord(for: key("a")))
-        #expect(stale.directives.contains(.mustConfirm) && stale.entityTag == record("a").entityTag)
+        #expect(
+            stale.reuse.directives.contains(.mustConfirm)
+                && stale.reuse.entityTag == record("a").reuse.entityTag)
         #expect(disk.mayLackLinks)
         // What the origin has confirmed counts again, also for the next process, and so does what is stored.
         try await disk.save(record("a"))
@@ -350,7 +357,7 @@ struct DiskRecordTests {
 
         disk = try await open()
         #expect(await disk.sourceRecord(for: key("a")) == record("a"))
-        #expect(await disk.sourceRecord(for: key("b"))?.directives.contains(.mustConfirm) == true)
+        #expect(await disk.sourceRecord(for: key("b"))?.reuse.directives.contains(.mustConfirm) == true)
         #expect(await answer(disk, "b") == nil)
         #expect(await answer(disk, "c") != nil)
         #expect(disk.mayLackLinks)

@@ -48,7 +48,9 @@ struct DiskSoonTests {
         #expect(try await found("a", in: disk) == body)
         #expect(await disk.sourceRecord(for: key("a")) == record("a"))
         let now = disk.findCached("a", kind: .original)
-        #expect(try now?.body.readAll() == body && now?.record?.responseTime == WallTime(seconds: 1_000_000))
+        #expect(
+            try now?.body.readAll() == body && now?.record?.reuse.responseTime == WallTime(seconds: 1_000_000)
+        )
 
         await disk.flush()
 
@@ -104,8 +106,8 @@ struct DiskSoonTests {
         let first = try #require(purgeLog.claim(record("a"), receivedAt: .now, under: asked))
         #expect(storeSoon("a", in: disk, first))
         var later = sameContent ? record("a") : record("a", content: "other")
-        later.responseTime = WallTime(seconds: later.responseTime.seconds + 1)
-        later.freshnessLifetime = 601
+        later.reuse.responseTime = WallTime(seconds: later.reuse.responseTime.seconds + 1)
+        later.reuse.freshnessLifetime = 601
         let second = try #require(
             purgeLog.claim(later, receivedAt: .now, under: purgeLog.token(for: key("a"))))
         try await disk.save(later, token: second)
@@ -119,7 +121,7 @@ struct DiskSoonTests {
         #expect(try await found("a", in: disk) == (sameContent ? body : nil))
         #expect(await disk.sourceRecord(for: key("a")) == later)
         let now = disk.findCached("a", kind: .original)
-        #expect((now?.record?.freshnessLifetime == 601) == sameContent)
+        #expect((now?.record?.reuse.freshnessLifetime == 601) == sameContent)
         await disk.close()
     }
 

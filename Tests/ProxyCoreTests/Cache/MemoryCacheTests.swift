@@ -138,9 +138,9 @@ struct MemoryCacheTests {
 
         let new = try #require(cache.entry(for: key("a")))
         let bytes = (try old.body.readAll(), try new.body.readAll())
-        #expect(new.record.freshnessLifetime == 9_999 && new.id != old.id)
+        #expect(new.record.reuse.freshnessLifetime == 9_999 && new.id != old.id)
         #expect(bytes.0 == bytes.1)
-        #expect(cache.entry(for: key("other"))?.record.freshnessLifetime == 60)
+        #expect(cache.entry(for: key("other"))?.record.reuse.freshnessLifetime == 60)
         #expect(cache.statistics.entries == 2)
     }
 

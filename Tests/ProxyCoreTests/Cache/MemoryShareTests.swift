@@ -65,9 +65,10 @@ struct MemoryShareTests {
         var record = record()
         let plain = MemoryEntry(description: describe("a", body: body), body: body, record: record)
         record.keyText += String(repeating: "k", count: 8_000)
-        record.entityTag = "\"" + String(repeating: "e", count: 500) + "\""
-        record.lastModified = String(repeating: "m", count: 60)
-        record.reuseFields.append(HeaderField(name: "expires", value: String(repeating: "r", count: 1_000)))
+        record.reuse.entityTag = "\"" + String(repeating: "e", count: 500) + "\""
+        record.reuse.lastModified = String(repeating: "m", count: 60)
+        record.reuse.reuseFields.append(
+            HeaderField(name: "expires", value: String(repeating: "r", count: 1_000)))
         let long = MemoryEntry(description: describe("a", body: body), body: body, record: record)
 
         #expect(long.cost - plain.cost > 8_000 + 490 + 25 + 1_000)
@@ -114,7 +115,7 @@ struct MemoryShareTests {
         let entry = MemoryEntry(description: describe("r", body: [1]), body: [1], record: record)
         let token = purgeLog.token(for: key("r"))
         var newer = record
-        newer.freshnessLifetime = 600
+        newer.reuse.freshnessLifetime = 600
 
         let claim = try #require(
             purgeLog.claim(newer, receivedAt: .now, under: purgeLog.token(for: record.key)))

@@ -11,8 +11,8 @@ struct StoredMillisecondsTests {
     /// A record whose times have milliseconds.
     private func timed(_ responseTime: Int64 = 1_000_000_123, initialAge: Int = 3_456) -> SourceRecord {
         var record = record()
-        record.responseTime = WallTime(milliseconds: responseTime)
-        record.initialAge = .milliseconds(initialAge)
+        record.reuse.responseTime = WallTime(milliseconds: responseTime)
+        record.reuse.initialAge = .milliseconds(initialAge)
         return record
     }
 
@@ -31,7 +31,7 @@ struct StoredMillisecondsTests {
 
         #expect(read(StoredRecord(record, generation: 1).encoded()) == record)
         #expect(read(inFile.encoded()) == inFile.record)
-        #expect(inFile.record.responseTime == record.responseTime)
+        #expect(inFile.record.reuse.responseTime == record.reuse.responseTime)
         #expect(PortableRecord(try #require(PortableRecord(record).encoded()))?.record == record)
     }
 }

@@ -17,12 +17,13 @@ struct StoredTextTests {
             return PortableRecord(try #require(PortableRecord(record).encoded())) != nil
         }
 
-        #expect(try isRead { $0.entityTag = "\"ä\t\"" })
-        #expect(try !isRead { $0.entityTag = "\"a\"" + text })
-        #expect(try !isRead { $0.lastModified = "a" + text })
+        #expect(try isRead { $0.reuse.entityTag = "\"ä\t\"" })
+        #expect(try !isRead { $0.reuse.entityTag = "\"a\"" + text })
+        #expect(try !isRead { $0.reuse.lastModified = "a" + text })
         #expect(
-            try text == "\n" || !isRead { $0.reuseFields = [HeaderField(name: "expires", value: "a" + text)] }
+            try text == "\n"
+                || !isRead { $0.reuse.reuseFields = [HeaderField(name: "expires", value: "a" + text)] }
         )
-        #expect(try !isRead { $0.reuseFields = [HeaderField(name: "a" + text, value: "a")] })
+        #expect(try !isRead { $0.reuse.reuseFields = [HeaderField(name: "a" + text, value: "a")] })
     }
 }

@@ -75,9 +75,9 @@ struct AgeTests: FreshnessTesting {
     func forOthers() {
         let (sent, age) = record(initialAge: .milliseconds(600)).forOthers(at: after(2_700))
         var received = sent
-        received.responseTime = WallTime(seconds: 50) - .seconds(Int(age))
+        received.reuse.responseTime = WallTime(seconds: 50) - .seconds(Int(age))
 
-        #expect(age == 2 && sent.initialAge == .milliseconds(1_300))
+        #expect(age == 2 && sent.reuse.initialAge == .milliseconds(1_300))
         #expect(received.currentAge(at: WallTime(seconds: 50)) == 3)
         #expect(record().forOthers(at: after(-5)).age == 0)
     }

@@ -70,7 +70,7 @@ struct DownstreamControlTests {
 
         #expect(text(overridden) == "public, max-age=7200")
         #expect(text(bounded) == "public, max-age=30, s-maxage=30")
-        #expect(text(targeted) == "public, max-age=90" && targeted.freshnessLifetime == 600)
+        #expect(text(targeted) == "public, max-age=90" && targeted.reuse.freshnessLifetime == 600)
     }
 
     @Test("A redirect's lifetimes for browsers and for shared caches each bound that of its target")
@@ -99,7 +99,7 @@ struct DownstreamControlTests {
             "s-maxage=60, max-age=5, stale-if-error=7", more: [("cdn-cache-control", "max-age=600")])
 
         #expect(text(record) == "public, max-age=5, s-maxage=60, stale-if-error=7")
-        #expect(record.freshnessLifetime == 600)
+        #expect(record.reuse.freshnessLifetime == 600)
     }
 
     // MARK: - Helpers

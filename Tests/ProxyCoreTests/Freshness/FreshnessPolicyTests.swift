@@ -240,7 +240,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
 
         #expect(policy().verdict(on: head([("etag", longest)])).entityTag == longest)
         #expect(policy().verdict(on: head([("etag", "W/" + longest)])).entityTag == nil)
-        #expect(fetched.entityTag == nil && fetched.lastModified == nil)
+        #expect(fetched.reuse.entityTag == nil && fetched.reuse.lastModified == nil)
         #expect(fetched.textBytes < 512)
     }
 
@@ -286,11 +286,11 @@ struct FreshnessPolicyTests: FreshnessTesting {
 
         let updated = policy().updating(stored, with: head)
 
-        #expect(updated.freshnessLifetime == 20)
-        #expect(updated.directives == .explicitLifetime)
-        #expect(updated.entityTag == "\"b\"")
-        #expect(updated.responseTime == WallTime(seconds: date + 101))
-        #expect(updated.initialAge == .seconds(1))
+        #expect(updated.reuse.freshnessLifetime == 20)
+        #expect(updated.reuse.directives == .explicitLifetime)
+        #expect(updated.reuse.entityTag == "\"b\"")
+        #expect(updated.reuse.responseTime == WallTime(seconds: date + 101))
+        #expect(updated.reuse.initialAge == .seconds(1))
         #expect(updated.contentHash == stored.contentHash)
         #expect(updated.isFresh(at: WallTime(seconds: date + 110)))
         #expect(!updated.isFresh(at: WallTime(seconds: date + 120)))
@@ -302,9 +302,9 @@ struct FreshnessPolicyTests: FreshnessTesting {
 
         let updated = policy().updating(stored, with: head([], status: 304, responseTime: date + 100))
 
-        #expect(updated.freshnessLifetime == 10)
-        #expect(updated.directives == [.mustRevalidate, .explicitLifetime])
-        #expect(updated.entityTag == "\"a\"")
+        #expect(updated.reuse.freshnessLifetime == 10)
+        #expect(updated.reuse.directives == [.mustRevalidate, .explicitLifetime])
+        #expect(updated.reuse.entityTag == "\"a\"")
         #expect(updated.isFresh(at: WallTime(seconds: date + 105)))
     }
 
@@ -320,12 +320,12 @@ struct FreshnessPolicyTests: FreshnessTesting {
         let again = policy().updating(
             control, with: head([("date", http(date + 450))], status: 304, responseTime: date + 450))
 
-        #expect(expires.freshnessLifetime == 10)
-        #expect(expires.staleIfError == 9)
-        #expect(control.freshnessLifetime == 400)
-        #expect(control.directives == .explicitLifetime)
-        #expect(control.staleIfError == nil)
-        #expect(again.freshnessLifetime == 50)
+        #expect(expires.reuse.freshnessLifetime == 10)
+        #expect(expires.reuse.staleIfError == 9)
+        #expect(control.reuse.freshnessLifetime == 400)
+        #expect(control.reuse.directives == .explicitLifetime)
+        #expect(control.reuse.staleIfError == nil)
+        #expect(again.reuse.freshnessLifetime == 50)
     }
 
     @Test("A 304 that forbids storing applies to the stored response (RFC 9111 §3.2)")
@@ -333,7 +333,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         let stored = try record([("cache-control", "max-age=10")])
         for field in [("cache-control", "no-store"), ("cache-control", "private"), ("vary", "*")] {
             let updated = policy().updating(stored, with: head([field], status: 304))
-            #expect(updated.directives.forbidStoring)
+            #expect(updated.reuse.directives.forbidStoring)
         }
     }
 

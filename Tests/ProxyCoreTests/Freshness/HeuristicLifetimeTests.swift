@@ -36,7 +36,7 @@ struct HeuristicLifetimeTests: FreshnessTesting {
             format: .png, head: first)
         let head = head([("date", http(date + 1_000))], status: 304, responseTime: date + 1_000)
 
-        #expect(stored.freshnessLifetime == 100)
-        #expect(policy.updating(stored, with: head).freshnessLifetime == 200)
+        #expect(stored.reuse.freshnessLifetime == 100)
+        #expect(policy.updating(stored, with: head).reuse.freshnessLifetime == 200)
     }
 }

@@ -111,7 +111,7 @@ struct ReuseTests {
         let reuse = policy.reuse(of: record, at: WallTime(seconds: date + row.age), for: client)
 
         #expect(reuse == row.reuse, "\(row)", sourceLocation: sourceLocation)
-        if client == .none, row.age >= record.freshnessLifetime {
+        if client == .none, row.age >= record.reuse.freshnessLifetime {
             let isServed = policy.mayServeWhileRevalidating(record, at: WallTime(seconds: date + row.age))
             #expect(isServed == (row.reuse == .whileRevalidating), "\(row)", sourceLocation: sourceLocation)
         }

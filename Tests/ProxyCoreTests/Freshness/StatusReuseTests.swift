@@ -53,11 +53,11 @@ struct StatusReuseTests {
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
             format: .png, head: head([("etag", "\"a\"")], status: 503))
         let confirmed = policy().updating(stored, with: head([], status: 304))
-        #expect(confirmed.freshnessLifetime == 0)
-        #expect(confirmed.directives.contains(.mustRevalidate))
+        #expect(confirmed.reuse.freshnessLifetime == 0)
+        #expect(confirmed.reuse.directives.contains(.mustRevalidate))
         let updated = policy().updating(confirmed, with: head([("cache-control", "max-age=9")], status: 304))
-        #expect(updated.freshnessLifetime == 9)
-        #expect(!updated.directives.contains(.mustRevalidate))
+        #expect(updated.reuse.freshnessLifetime == 9)
+        #expect(!updated.reuse.directives.contains(.mustRevalidate))
     }
 
     @Test("An error without freshness information is still remembered by the table of errors")

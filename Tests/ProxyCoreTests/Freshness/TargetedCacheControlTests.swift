@@ -108,7 +108,7 @@ struct TargetedCacheControlTests {
     @Test("A targeted field does not affect downstream: clients get what Cache-Control says (RFC 9213 §2.2)")
     func downstream() {
         let stored = record([("cache-control", "no-store"), ("cdn-cache-control", "max-age=600")])
-        #expect(!stored.directives.forbidStoring && stored.isFresh(at: WallTime(seconds: date + 599)))
+        #expect(!stored.reuse.directives.forbidStoring && stored.isFresh(at: WallTime(seconds: date + 599)))
         #expect(stored.downstream.directives == .noStore)
 
         let short = record([("cache-control", "max-age=5, immutable"), ("cdn-cache-control", "max-age=600")])
@@ -125,7 +125,7 @@ struct TargetedCacheControlTests {
     func withheld() {
         let fields = [("cache-control", "max-age=3600"), ("cdn-cache-control", "no-store")]
         var own = record(fields)
-        own.directives.insert(.isPrivate)
+        own.reuse.directives.insert(.isPrivate)
         #expect(own.downstream.directives.contains(.isPrivate))
 
         let behind = policy().record(
@@ -153,9 +153,10 @@ struct TargetedCacheControlTests {
         let same = policy().updating(stored, with: head([("cache-control", "max-age=9")], status: 304))
         let other = policy().updating(stored, with: head([("cdn-cache-control", "max-age=700")], status: 304))
 
-        #expect(same.freshnessLifetime == 600 && same.downstream.lifetime == 9)
-        #expect(other.freshnessLifetime == 700 && other.downstream.lifetime == 5)
-        #expect(policy().updating(same, with: head([], status: 304)).reuseFields == same.reuseFields)
+        #expect(same.reuse.freshnessLifetime == 600 && same.downstream.lifetime == 9)
+        #expect(other.reuse.freshnessLifetime == 700 && other.downstream.lifetime == 5)
+        #expect(
+            policy().updating(same, with: head([], status: 304)).reuse.reuseFields == same.reuse.reuseFields)
     }
 
     @Test("A redirect's targeted field limits its target, in place of the redirect's Cache-Control")
@@ -174,7 +175,7 @@ struct TargetedCacheControlTests {
             ("cache-control", "max-age=60"), ("cdn-cache-control", "max-age=600, private=\"\(names)x\""),
         ])
 
-        #expect(record.freshnessLifetime == 60)
+        #expect(record.reuse.freshnessLifetime == 60)
         #expect(record.textBytes < 512)
     }
 }

@@ -89,7 +89,7 @@ struct ClientDirectiveTests {
         await #expect(throws: PipelineError.upstreamStatus(500, retryAfter: nil)) {
             try await fixture.get("/a.jpg", asking: "no-cache")
         }
-        #expect(try await fixture.get("/a.jpg", asking: "max-age=0").record.freshnessLifetime == 60)
+        #expect(try await fixture.get("/a.jpg", asking: "max-age=0").record.reuse.freshnessLifetime == 60)
     }
 
     @Test(

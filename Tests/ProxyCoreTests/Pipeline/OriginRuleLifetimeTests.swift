@@ -33,12 +33,12 @@ struct OriginRuleLifetimeTests {
         override.apply(to: &record)
         #expect(record.isFresh(at: WallTime(seconds: 1_000 + 3_599)))
         #expect(!record.isFresh(at: WallTime(seconds: 1_000 + 3_601)))
-        #expect(record.directives.forbidStoring)
+        #expect(record.reuse.directives.forbidStoring)
 
         bounds.apply(to: &record)
-        #expect(record.freshnessLifetime == 120)
-        record.freshnessLifetime = 3
+        #expect(record.reuse.freshnessLifetime == 120)
+        record.reuse.freshnessLifetime = 3
         bounds.apply(to: &record)
-        #expect(record.freshnessLifetime == 60)
+        #expect(record.reuse.freshnessLifetime == 60)
     }
 }

@@ -72,7 +72,7 @@ struct OvertakenTests {
         let later = try await fixture.get("/a.jpg", Self.resize)
 
         #expect(later.provenance == .memory)
-        #expect(later.record.freshnessLifetime == 6_000)
+        #expect(later.record.reuse.freshnessLifetime == 6_000)
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 

@@ -41,7 +41,7 @@ struct StaleServingTests {
         #expect(try answers[0].bytes == first.bytes)
         #expect(fixture.origin.count("/a.jpg") == 2)
         #expect(later.entry != nil)
-        #expect(later.record.responseTime >= first.record.responseTime)
+        #expect(later.record.reuse.responseTime >= first.record.reuse.responseTime)
         #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == 1)
     }
 
@@ -334,7 +334,7 @@ struct StaleServingTests {
         let first = try await fixture.get("/a")
         fixture.clock.advance(by: 20)
 
-        #expect(first.record.freshnessLifetime == 10)
+        #expect(first.record.reuse.freshnessLifetime == 10)
         #expect(try await fixture.get("/a").provenance == .fetched(.stale))
     }
 }

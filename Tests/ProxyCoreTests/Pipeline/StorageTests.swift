@@ -227,6 +227,7 @@ struct StorageTests {
         #expect(kept.record.isPartial && kept.record.keyText == request.sourceKeyText)
 
         let record = try #require(await tiers.content(of: SharedSubject(request), isOriginal: false)?.record)
-        #expect(!record.isPartial && record.entityTag == "\"1\"" && record.keyText == request.sourceKeyText)
+        #expect(
+            !record.isPartial && record.reuse.entityTag == "\"1\"" && record.keyText == request.sourceKeyText)
     }
 }

@@ -21,7 +21,7 @@ struct SharedTierTests {
 
         let (record, result) = await fixture.tier.lookUp(Fixture.subject, withResult: true)
 
-        #expect(record?.contentHash == fixture.record().contentHash && record?.entityTag == "\"a\"")
+        #expect(record?.contentHash == fixture.record().contentHash && record?.reuse.entityTag == "\"a\"")
         #expect(result?.body == Fixture.picture && result?.description.width == 3)
         #expect(
             fixture.names
@@ -85,7 +85,7 @@ struct SharedTierTests {
         let fixture = try Fixture()
         await fixture.read()
         var sent = fixture.record()
-        sent.responseTime = fixture.local.now - .milliseconds(40_600)
+        sent.reuse.responseTime = fixture.local.now - .milliseconds(40_600)
         await fixture.share(sent)
         fixture.storeTime.advance(by: 100)
 

@@ -82,7 +82,8 @@ extension ImagePipeline {
             let isUsable = request.matchesStoreAs(record) && job.mayConfirm(record)
             let source = try await job.fetch(validating: isUsable ? record : nil)
             // A result that no tier may store is made when a client requests it.
-            if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
+            if source.record.contentHash != record.contentHash, !source.record.reuse.directives.forbidStoring
+            {
                 job.given = Source.Given(source)
                 _ = try await job.resultOfTask()
             }

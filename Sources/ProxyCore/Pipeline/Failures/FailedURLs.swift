@@ -246,7 +246,7 @@ package final class FailedURLs: Sendable {
     }
 
     /// Seconds for which a source that was decoded after a failure counts as sound.
-    private var soundTime: Int64 { Int64(state.withLock(\.configuration.ttl.badImage.seconds)) }
+    private var soundTime: Int64 { Int64(state.withLock { $0.configuration.ttl.badImage.seconds }) }
 
     // MARK: - For operators
 

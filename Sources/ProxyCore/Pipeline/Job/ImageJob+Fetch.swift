@@ -154,7 +154,7 @@ extension ImageJob {
             throw .sourceForbidden.explained("the rewrite of its origin rule makes no valid URL of it")
         }
         var originRequest = OriginRequest(
-            url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
+            url: url, ifNoneMatch: record?.reuse.entityTag, ifModifiedSince: record?.reuse.lastModified,
             fields: context.fields(part), rule: rule)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
@@ -205,7 +205,7 @@ extension ImageJob {
             byteCount: byteCount, format: format, head: head, after: fetch.received.redirects,
             verdict: fetch.received.verdict)
         apply(fetch, to: &record)
-        if isPrivate { record.directives.insert(.isPrivate) }
+        if isPrivate { record.reuse.directives.insert(.isPrivate) }
         return record
     }
 
@@ -222,12 +222,12 @@ extension ImageJob {
         replacing stale: SourceRecord?
     ) async -> Source.Stored {
         if isPrivate { return .nowhere }
-        guard !record.directives.forbidStoring else {
+        guard !record.reuse.directives.forbidStoring else {
             await removeCopies(under: fetch.token)
             return .nowhere
         }
         guard !directives.noStore else {
-            record.directives.insert(.noStore)
+            record.reuse.directives.insert(.noStore)
             return .nowhere
         }
         return await tiers.store(
@@ -247,7 +247,7 @@ extension ImageJob {
         }
         var record = freshness.updating(stale, with: head, after: fetch.received.redirects)
         apply(fetch, to: &record)
-        guard !record.directives.forbidStoring else {
+        guard !record.reuse.directives.forbidStoring else {
             await removeCopies(under: fetch.token)
             return nil
         }

@@ -14,7 +14,7 @@ extension ImageJob {
     func improve() async -> Metric.Improvement {
         guard let wanted = request.plan, let record = await tiers.record(for: request),
             record.isFresh(at: now),
-            request.matchesStoreAs(record), !record.directives.forbidStoring,
+            request.matchesStoreAs(record), !record.reuse.directives.forbidStoring,
             let first = await fastResult(of: record)
         else { return .outdated }
         let material: (RenderPlan, Source)?

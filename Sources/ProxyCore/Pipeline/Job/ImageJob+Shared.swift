@@ -26,7 +26,7 @@ extension ImageJob {
     func sharedSource(insteadOf known: SourceRecord?) async -> Source? {
         guard let answers, !directives.noCache else { return nil }
         // What an operator has purged by a tag is confirmed by the origin, whatever others have.
-        if known?.directives.contains(.mustConfirm) == true { return nil }
+        if known?.reuse.directives.contains(.mustConfirm) == true { return nil }
         if let known, request.matchesStoreAs(known),
             freshness.reuse(of: known, at: now, for: directives) != .forbidden
         {
@@ -42,7 +42,7 @@ extension ImageJob {
         if let result { answers.keep(result, as: subject.result) }
         guard let record = found, request.matchesStoreAs(record),
             // Whole seconds, as the store's ages are.
-            known.map({ $0.responseTime.seconds < record.responseTime.seconds }) ?? true
+            known.map({ $0.reuse.responseTime.seconds < record.reuse.responseTime.seconds }) ?? true
         else { return nil }
         shared.noteShared(subject.source)
         await tiers.saveIfLatest(record, receivedAt: .now, scope: scope, token: token)

@@ -81,9 +81,9 @@ extension ImageJob {
         var record = newRecord(
             of: fetch, head, contentHash: Self.hashOfNothing, byteCount: 0, format: format)
         let isStored =
-            !record.directives.forbidStoring && scope != .nothing && fetch.token.isValid
+            !record.reuse.directives.forbidStoring && scope != .nothing && fetch.token.isValid
             && tiers.originals != .none
-        if directives.noStore { record.directives.insert(.noStore) }
+        if directives.noStore { record.reuse.directives.insert(.noStore) }
         return StreamingImage(
             record: record, contentHash: content?.hash, originStatus: head.status,
             body: BodyReader(fetch, subscription, length: length), length: length, isStored: isStored,

@@ -171,7 +171,7 @@ extension ImageTiers {
     private func markStale(_ source: CacheKey) async {
         if var record = await disk.sourceRecord(for: source) {
             // Also if the disk tier could not write that.
-            record.directives.insert(.mustConfirm)
+            record.reuse.directives.insert(.mustConfirm)
             update(record)
         } else {
             memory.removeAll(ofSource: source)

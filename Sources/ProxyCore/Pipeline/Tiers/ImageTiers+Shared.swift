@@ -15,7 +15,7 @@ extension ImageTiers {
         shared entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
     ) async {
         let policy = entry.description.kind == .original ? originals : results
-        guard policy.usesDisk, scope.usesDisk, !record.directives.forbidStoring,
+        guard policy.usesDisk, scope.usesDisk, !record.reuse.directives.forbidStoring,
             !token.knowsNewerContent(than: entry.description)
         else { return }
         // Ignored: why; the tier has counted it.
@@ -70,7 +70,7 @@ extension ImageTiers {
     /// Offers a picture or an original to the shared tier, if there is one.
     /// - Parameter cost: milliseconds of work that it took; nil for a use of what was there.
     func offer(_ subject: SharedSubject, _ kind: EntryKind, _ record: SourceRecord, cost: Int?) {
-        guard let shared, !record.directives.forbidStoring, kind != .intermediate else { return }
+        guard let shared, !record.reuse.directives.forbidStoring, kind != .intermediate else { return }
         let token = purgeLog.token(for: subject.result, subject.source)
         let isOriginal = kind == .original
         let upload = SharedUpload(subject, token: token) { [weak self] in

@@ -47,7 +47,7 @@ extension ImageTiers {
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, scope: StorageScope
     ) throws(PipelineError) -> OutputTarget {
-        let mayStore = results.usesDisk && scope.usesDisk && !record.directives.forbidStoring
+        let mayStore = results.usesDisk && scope.usesDisk && !record.reuse.directives.forbidStoring
         do throws(BodyError) {
             return try target(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
@@ -59,7 +59,7 @@ extension ImageTiers {
     func newIntermediate(
         _ key: IntermediateKey, of record: SourceRecord, scope: StorageScope
     ) -> OutputTarget? {
-        guard results.usesDisk, scope.usesDisk, !record.directives.forbidStoring else { return nil }
+        guard results.usesDisk, scope.usesDisk, !record.reuse.directives.forbidStoring else { return nil }
         return stagedTarget(.intermediate, key.text)
     }
 
@@ -106,7 +106,7 @@ extension ImageTiers {
         replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, scope: StorageScope,
         token: PurgeToken, now: Int64
     ) async -> Source.Stored {
-        guard !record.directives.forbidStoring, scope != .nothing,
+        guard !record.reuse.directives.forbidStoring, scope != .nothing,
             let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
         else { return .nowhere }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
@@ -215,7 +215,7 @@ extension ImageTiers {
         _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, mayPromote: Bool,
         token: PurgeToken
     ) async {
-        guard !response.record.directives.forbidStoring, scope != .nothing,
+        guard !response.record.reuse.directives.forbidStoring, scope != .nothing,
             !token.knowsNewerContent(than: response.description)
         else { return }
         let byteCount = response.body.count
@@ -280,7 +280,7 @@ extension ImageTiers {
         let record = response.record
         var description = response.description
         let isOriginal = description.kind == .original
-        guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
+        guard !response.isDurable, response.entry?.isDurable != true, !record.reuse.directives.forbidStoring,
             (isOriginal ? originals : results).usesDisk, !token.knowsNewerContent(than: description)
         else { return }
         if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }

@@ -132,7 +132,7 @@ package final class ImageTiers: Sendable {
     private func recordInMemory(for request: ImageRequest) -> SourceRecord? {
         guard var record = peek(request.resultKey)?.record else { return nil }
         // Without a validator the origin answers with the whole source: a 304 repeats less than a partial record lacks.
-        if record.isPartial { record.lastModified = nil }
+        if record.isPartial { record.reuse.lastModified = nil }
         return record
     }
 
@@ -233,7 +233,7 @@ package final class ImageTiers: Sendable {
     /// Keeps the file of a hit of the disk tier open, where the hit was not promoted to memory.
     func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
         guard keepsFiles, response.entry == nil,
-            !response.record.directives.forbidStoring,
+            !response.record.reuse.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
@@ -255,7 +255,7 @@ package final class ImageTiers: Sendable {
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
-            !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
+            !response.record.reuse.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
         else { return }
         response.body = .bytes(bytes)
