@@ -76,7 +76,7 @@ struct Components: Sendable {
         }
         let srcset = SrcsetHandler(
             pipeline: pipeline, parser: parser, signatures: files.signatures, key: files.firstKey,
-            loops: LoopGuard(name: configuration.fetch.via), limit: limit,
+            loopGuard: LoopGuard(name: configuration.fetch.via), limit: limit,
             crossOrigin: Self.crossOrigin(configuration), tracing: tracing,
             clock: SystemTime.coarse)
         let (own, information) = (images(.img, nil), images(.info, nil))
@@ -165,7 +165,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto),
             crossOrigin: Self.crossOrigin(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-            loops: LoopGuard(name: configuration.fetch.via), limit: limit,
+            loopGuard: LoopGuard(name: configuration.fetch.via), limit: limit,
             aliases: aliases, uploads: uploads, cachesUploads: configuration.cache.uploads, tracing: tracing,
             clock: SystemTime.coarse,
             reportError: { [logger] in logger.error("\($0)") })

@@ -23,7 +23,7 @@ package final class ImageHandler: Sendable {
     package let parser: ImageRequestParser
     private let failures: FailedURLs
     package let automatic: AutomaticFormats
-    private let loops: LoopGuard
+    private let loopGuard: LoopGuard
     package let limit: ClientLimit
     let uploads: UploadBuffers
     package let cachesUploads: Bool
@@ -50,7 +50,7 @@ package final class ImageHandler: Sendable {
         route: Metric.Route, dialectRoute: DialectRoute? = nil, pipeline: ImagePipeline,
         parser: ImageRequestParser, failures: FailedURLs,
         automatic: AutomaticFormats, crossOrigin: CrossOriginPolicy, hints: ClientHints,
-        placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
+        placeholders: [String: Placeholder], loopGuard: LoopGuard, limit: ClientLimit,
         aliases: AliasTable, uploads: UploadBuffers, cachesUploads: Bool, tracing: RequestTracing,
         clock: @escaping @Sendable () -> WallTime,
         reportError: @escaping @Sendable (String) -> Void
@@ -61,7 +61,7 @@ package final class ImageHandler: Sendable {
         self.parser = parser
         self.failures = failures
         self.automatic = automatic
-        self.loops = loops
+        self.loopGuard = loopGuard
         self.limit = limit
         self.aliases = aliases
         self.uploads = uploads
@@ -141,7 +141,7 @@ package final class ImageHandler: Sendable {
 
     /// All checks of a request before any look-up.
     private func check(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
-        try loops.check(request)
+        try loopGuard.check(request)
         var imageRequest = try parse(request)
         if imageRequest.delivery.priority == nil, request.has(.priority) {
             let value = request.values(of: .priority).joined(separator: ",")
@@ -156,7 +156,7 @@ package final class ImageHandler: Sendable {
     private func answersFromMemory(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         // A stored picture ends a loop, but a loop through this daemon would revalidate its own stale
         // pictures.
-        guard !carriesDirectives(request), loops.isClear(request) else { return false }
+        guard !carriesDirectives(request), loopGuard.isClear(request) else { return false }
         let now = clock()
         let seconds = now.seconds
         let finding = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }

@@ -22,7 +22,7 @@ struct SrcsetHandler: Sendable {
     let signatures: SignaturePolicy
     /// The key that URLs are signed with; nil if there is none.
     let key: [UInt8]?
-    let loops: LoopGuard
+    let loopGuard: LoopGuard
     let limit: ClientLimit
     let crossOrigin: CrossOriginPolicy
     let tracing: RequestTracing
@@ -79,7 +79,7 @@ struct SrcsetHandler: Sendable {
     ) async -> HTTPResponse {
         var order: Order?
         do throws(PipelineError) {
-            try loops.check(request)
+            try loopGuard.check(request)
             if !isOperator { try limit.check(request) }
             let wanted = try self.order(request, isOperator: isOperator)
             order = wanted

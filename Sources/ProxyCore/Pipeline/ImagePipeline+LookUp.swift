@@ -29,7 +29,7 @@ extension ImagePipeline {
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
         else { return .unknown }
-        // First of all: a request for what is not there yet counts, too.
+        // Before the look-up: `advice` also counts the request, of what is not stored yet, too.
         let advice = tiers.advice(for: isPlain ? request.sourceKey : request.resultKey)
         guard advice != .memory, let (key, kind, text) = tiers.place(of: request) else { return .unknown }
         let keepsOpen = advice == .openFile

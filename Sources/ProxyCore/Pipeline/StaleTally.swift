@@ -19,7 +19,7 @@ package final class StaleTally: Sendable {
     /// The counts so far.
     package var value: Counts { counts.withLock { $0 } }
 
-    /// Counts an answer from an entry that is near.
+    /// Counts an answer from an entry in memory or of an open file.
     func count(_ entry: MemoryEntry) {
         entry.isOnDisk ? count(entry.description.kind) : counts.withLock { $0.memory += 1 }
     }

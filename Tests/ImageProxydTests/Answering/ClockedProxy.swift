@@ -85,13 +85,13 @@ final class ClockedProxy: Sendable {
             ImageHandler(
                 route: route, pipeline: pipeline, parser: parser, failures: failures,
                 automatic: AutomaticFormats(FormatsConfiguration().auto), crossOrigin: .none,
-                hints: ClientHints(areOn: false), placeholders: [:], loops: loops, limit: limit,
+                hints: ClientHints(areOn: false), placeholders: [:], loopGuard: loops, limit: limit,
                 aliases: AliasTable(capacity: 64, share: MemoryShare(bytes: 1 << 20)),
                 uploads: UploadBuffers(), cachesUploads: false,
                 tracing: tracing, clock: clock, reportError: { _ in })
         }
         let srcset = SrcsetHandler(
-            pipeline: pipeline, parser: parser, signatures: .none, key: nil, loops: loops, limit: limit,
+            pipeline: pipeline, parser: parser, signatures: .none, key: nil, loopGuard: loops, limit: limit,
             crossOrigin: .none, tracing: tracing, clock: clock)
         var configuration = HTTPServer.Configuration()
         // A machine that is busy with other tests is slow, not wrong.

@@ -134,3 +134,11 @@ extension ImageJob {
         await withLinkedTags(try await result(of: join()))
     }
 }
+
+extension TaskTable.Subscription where Failure == PipelineError {
+    /// Waits for the task's end; cancelling the caller's task ends the wait with `clientLeft`.
+    func output() async throws(PipelineError) -> Output {
+        guard let result = await result.wait() else { throw .clientLeft }
+        return try result.get()
+    }
+}

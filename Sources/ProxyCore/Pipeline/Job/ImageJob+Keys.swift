@@ -54,11 +54,3 @@ extension ImageJob {
             history: context.history, privateID: privateID)
     }
 }
-
-extension TaskTable.Subscription where Failure == PipelineError {
-    /// Waits for the task's end; cancelling the caller's task ends the wait with `clientLeft`.
-    func output() async throws(PipelineError) -> Output {
-        guard let result = await result.wait() else { throw .clientLeft }
-        return try result.get()
-    }
-}

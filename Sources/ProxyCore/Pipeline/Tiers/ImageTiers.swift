@@ -23,7 +23,7 @@ package final class ImageTiers: Sendable {
     package let originals: CacheConfiguration.StorePolicy
     package let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
-    /// The tier that nodes share, behind the others; nil without one.
+    /// The tier that nodes share, behind the others; nil without one. What a second one takes is in ARCHITECTURE.md.
     package let shared: SharedTier?
     /// The homes of sources among the nodes; nil where this node asks none.
     let homes: ClusterHomes?
