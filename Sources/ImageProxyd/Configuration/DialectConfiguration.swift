@@ -68,13 +68,15 @@ struct DialectConfiguration: Sendable, Hashable {
         DialectRegistry.named(name)?.watermarkNames(in: own) ?? []
     }
 
-    /// The same with `***` in place of keys that stand where their files' paths belong.
+    /// The same with `***` in place of keys that stand where their files' paths belong, and of signatures that open any URL.
     var withoutSecrets: DialectConfiguration {
         guard case .object(let members) = own else { return self }
         var shown = self
         shown.own = .object(
             members.map { member in
-                guard ["keys", "salts"].contains(member.name), case .array(let values) = member.value else {
+                guard ["keys", "salts", "trustedSignatures"].contains(member.name),
+                    case .array(let values) = member.value
+                else {
                     return member
                 }
                 let places = values.map { value -> JSONValue in

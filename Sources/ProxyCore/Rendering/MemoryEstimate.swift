@@ -41,13 +41,21 @@ struct MemoryEstimate {
 
     // MARK: - Operations
 
-    /// The pixels after the first operation if the header determines those, else of the source; none for a
-    /// report.
+    /// The most pixels from the end of the first operation on, as far as the header determines them; none for a report.
     private var result: Int {
         guard plan.format != .information else { return 0 }
-        let first = plan.firstSize(of: plan.original ?? header) ?? header.size
-        let canvases = plan.pipeline.operations.compactMap { ($0 as? Extend)?.canvas(for: first).area }
-        return max(first.area, canvases.max() ?? 0) * frames
+        let original = plan.original ?? header
+        var size = plan.firstSize(of: original) ?? header.size
+        var largest = size.area
+        for operation in plan.pipeline.operations.dropFirst() {
+            let resize = (operation as? Resize)?.plan(for: size, first: original.size)
+            size = resize?.cut ?? operation.resultSize(of: size)
+            let made = (resize?.scaled ?? size).area
+            // Beyond the limit the operation fails before it makes anything.
+            guard made * frames <= plan.limits.outputPixels else { break }
+            largest = max(largest, made)
+        }
+        return largest * frames
     }
 
     /// What operations hold that need the whole picture: once, however many they are.

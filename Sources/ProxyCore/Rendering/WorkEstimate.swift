@@ -44,27 +44,31 @@ package struct WorkEstimate {
         if turn > 4, plan.original == nil { size = size.transposed }
         var cost = 0.0
         guard plan.format != .information else { return (Double(header.size.area) * Operation.report, size) }
+        let source = size
         for operation in plan.pipeline.operations {
-            let result = operation.resultSize(of: size)
-            let largest = (operation as? Resize)?.plan(for: size).scaled ?? result
+            // A resize may be bound by the source's size, whatever another operation has left of it.
+            let resize = (operation as? Resize)?.plan(for: size, first: source)
+            let result = resize?.cut ?? operation.resultSize(of: size)
+            let largest = resize?.scaled ?? result
             guard max(largest.width, largest.height) <= plan.limits.side,
                 largest.area * frames <= plan.limits.outputPixels
             else { break }
-            cost += self.cost(of: operation, on: size, making: result) * Double(frames)
+            cost += self.cost(of: operation, on: size, making: largest) * Double(frames)
             size = result
         }
         return (cost, size)
     }
 
+    /// - Parameter result: what the operation makes, of a resize before it is cut.
     private func cost(
         of operation: any ImageTransforming, on size: PixelSize, making result: PixelSize
     ) -> Double {
         let search = operation.searchesContent ? Operation.search : 0
-        guard let resize = operation as? Resize else {
+        guard operation is Resize else {
             let letters = (operation as? Text).map { $0.area(on: size) * Operation.letters } ?? 0
             return Double(max(size.area, result.area)) * (operation.cost.work + search) + letters
         }
-        let scaled = resize.plan(for: size).scaled.area
+        let scaled = result.area
         let linear = plan.isLinear ? Double(max(size.area, scaled)) * Operation.linear : 0
         let factor = scaled > size.area ? Operation.enlarging : Operation.shrinking
         return Double(scaled) * (factor + search) + linear

@@ -143,4 +143,18 @@ struct MemoryBudgetTests {
             (measured.resident...measured.resident * 2 + 8).contains(estimate.bytes >> 20),
             "\(estimate.bytes >> 20)")
     }
+
+    @Test("What a later operation makes larger counts, up to the limit at which it fails")
+    func growth() throws {
+        let header = ImageHeader(
+            format: .png, size: PixelSize(10, 10), frames: 1, hasAlpha: false, orientation: 1)
+        func bytes(_ transform: String) throws -> Int {
+            let plan = RenderPlan(
+                pipeline: try TransformPipeline(parsing: transform), format: .explicit(.png))
+            return MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 100).bytes
+        }
+
+        #expect(try bytes("flip:h,resize:7000x7000:fill:enlarge=1,blur:5") > 4 * 49_000_000)
+        #expect(try bytes("flip:h,resize:90000x90000:fill:enlarge=1,blur:5") == bytes("flip:h,blur:5"))
+    }
 }

@@ -123,6 +123,10 @@ struct WorkEstimateTests {
                 .repeated(4),
             Job(transform: "blur:2.9,sharpen:2.9,blur:2.9,resize:10x", output: .explicit(.jpeg)),
             Job(transform: "rotate:30,crop:10x10,resize:6000x6000:fill:enlarge=1", output: .explicit(.jpeg)),
+            Job(
+                size: PixelSize(7_000, 7_000),
+                transform: "crop:100x100,resize:7000x7000:fill:enlarge=1:bound=source,blur:2.9,blur:2.9",
+                output: .explicit(.jpeg)),
             Job(transform: "extend:7000x7000:fill=mirror", output: .explicit(.png)),
             Job(source: .gif, size: PixelSize(480, 270), frames: 250, transform: "", output: .source),
         ])

@@ -52,6 +52,9 @@ package struct CircuitBreaker: Sendable {
 
     /// The fetch has failed in the way that counts.
     /// - Parameters:
+    ///   - isProbe: what `admit` has said of it.
+    ///   - now: seconds since 1970.
+    ///   - rules: the settings.
     ///   - random: from 0 up to 1.
     ///   - least: seconds that a pause lasts at least, within `rules.maximum`.
     package mutating func fail(

@@ -127,7 +127,7 @@ package struct Resize: ImageTransforming {
         /// The size that the picture is resampled to.
         package let scaled: PixelSize
         /// The size that is then cut out of it.
-        let cut: PixelSize
+        package let cut: PixelSize
         /// The size of the picture before.
         let source: PixelSize
         /// What later lengths are multiplied by.
