@@ -6,7 +6,9 @@ package struct HMACKey: Sendable {
     /// The key's block, XORed with the pad of the inner and of the outer hash.
     private let inner, outer: [UInt8]
 
-    /// - Parameter key: any number of bytes; more than a block are hashed first.
+    /// - Parameters:
+    ///   - function: what it hashes with.
+    ///   - key: any number of bytes; more than a block are hashed first.
     package init(_ function: HashFunction, _ key: [UInt8]) {
         var block = key.count > function.blockBytes ? function.hash(key) : key
         block += [UInt8](repeating: 0, count: function.blockBytes - block.count)
