@@ -16,6 +16,9 @@ package final class DialectRoute: Sendable {
     /// The field in which a key may stand in place of the target.
     let keyField: FieldName?
 
+    /// The dialect's name.
+    package var name: String { type(of: dialect).name }
+
     package init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
         self.dialect = dialect
         var bytes = Array(prefix.utf8)
@@ -23,6 +26,14 @@ package final class DialectRoute: Sendable {
         self.prefix = bytes
         self.hasOwnErrors = hasOwnErrors
         keyField = dialect.keyField.flatMap { FieldName($0) }
+    }
+
+    /// The one of `routes` by which an operator's URL is read: where it is, if that is of the dialect; else the dialect's first.
+    package static func route(
+        of target: String, among routes: [DialectRoute], dialect: String
+    ) -> DialectRoute? {
+        let place = route(of: target, among: routes).flatMap { $0.name == dialect ? $0 : nil }
+        return place ?? routes.first { $0.name == dialect }
     }
 
     /// Hot path: whether a target is below the path.
@@ -34,14 +45,14 @@ package final class DialectRoute: Sendable {
         return true
     }
 
-    /// Whose URLs are answered where a target is; nil where that is `/`, which may be any proxy's, or nowhere.
-    package static func place(of target: String, among routes: [DialectRoute]) -> String? {
+    /// The route that answers a target; nil where that is `/`, which may be any proxy's, or nowhere.
+    package static func route(of target: String, among routes: [DialectRoute]) -> DialectRoute? {
         let bytes = Array(target.utf8)
         let fitting = routes.filter { route in
             let isMatch = unsafe bytes.withUnsafeBytes { unsafe route.matches($0) }
             return isMatch && !route.prefix.isEmpty
         }
-        return fitting.max { $0.prefix.count < $1.prefix.count }.map { type(of: $0.dialect).name }
+        return fitting.max { $0.prefix.count < $1.prefix.count }
     }
 
     /// Facts in the other proxy's form, as JSON.

@@ -219,7 +219,7 @@ package final class ImageHandler: Sendable {
     private func answerLater(
         _ request: HTTPRequest, _ imageRequest: ImageRequest, isOnDisk: Bool, _ context: FetchContext
     ) async -> HTTPResponse {
-        if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest) {
+        if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest, for: context.client) {
             return response(image, imageRequest, for: request, context)
         }
         do throws(PipelineError) {

@@ -49,9 +49,10 @@ struct ExplainCommand: ParsableCommand {
 
     /// The target of the proxy that a text is or has; nil if it is the URL of a source.
     static func target(of text: String) -> String? {
-        guard let target = LoggedRequest(url: text)?.target else { return nil }
-        if text.hasPrefix("/") { return target }
-        let isOurs = ["/img?", "/info?", "/img/"].contains { target.hasPrefix($0) }
-        return isOurs && (target.hasPrefix("/img/") || target.contains("url")) ? target : nil
+        guard let request = LoggedRequest(url: text) else { return nil }
+        let target = request.target
+        let isQuery = ["/img?", "/info?"].contains { target.hasPrefix($0) } && target.contains("url")
+        let isOurs = text.hasPrefix("/") || isQuery || URLTranslator.queryForm(of: request) != nil
+        return isOurs ? target : nil
     }
 }

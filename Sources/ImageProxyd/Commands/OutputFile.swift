@@ -31,6 +31,11 @@ struct OutputFile {
             errno = EISDIR
             throw Self.failure(path)
         }
+        if !exists, unsafe lstat(path, &facts) == 0 {
+            // A link to nothing: the file that it names would not be the one that appears.
+            errno = ENOENT
+            throw Self.failure(path)
+        }
         guard !exists || facts.st_mode & S_IFMT == S_IFREG else {
             // A pipe or a device stays what it is.
             let stream = try Self.owned(unsafe linux_open(path, O_WRONLY | O_CLOEXEC, 0), path)

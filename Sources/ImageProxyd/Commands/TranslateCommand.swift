@@ -49,16 +49,17 @@ struct TranslateCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, files, _) = try settings.loadAll()
-        let place = url.flatMap { LoggedRequest(url: $0) }.flatMap {
-            DialectRoute.place(of: $0.target, among: files.dialects)
-        }
+        let request = url.flatMap { LoggedRequest(url: $0) }
+        let (target, routes) = (request?.target ?? "", files.dialects)
+        let place = DialectRoute.route(of: target, among: routes)?.name
         guard let dialect = try dialect ?? place ?? guess() else { return print(try queryForm()) }
-        let known = files.dialects.first { type(of: $0.dialect).name == dialect }
-        let site = url.flatMap { LoggedRequest(url: $0)?.site }
-        guard let route = known ?? URLTranslator.usual(dialect, at: site) else { throw ExitCode.failure }
+        let known = DialectRoute.route(of: target, among: routes, dialect: dialect)
+        guard let route = known ?? URLTranslator.usual(dialect, at: request?.site) else {
+            throw ExitCode.failure
+        }
         let parser = try Components.parser(configuration, files)
         if let log { return print(try report(on: log, route, parser).text) }
-        guard let url, let request = LoggedRequest(url: url) else {
+        guard let request else {
             throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one")
         }
         do throws(ImageRequestError) {

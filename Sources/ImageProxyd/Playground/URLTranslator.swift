@@ -21,7 +21,7 @@ struct URLTranslator: Sendable {
     /// The answer for a URL that has the form of no other proxy's.
     static let none: JSONValue = ["dialect": .null, "target": .null, "ignored": .array([])]
 
-    private let configured: [(name: String, route: DialectRoute)]
+    private let configured: [DialectRoute]
     private let usesSettings: Bool
 
     /// - Parameters:
@@ -29,7 +29,7 @@ struct URLTranslator: Sendable {
     ///   - usesSettings: whether their settings are used. A translation shows their secrets, such as the
     ///     sources in encrypted URLs and the origin's address, so they are for operators.
     init(configured: [DialectRoute], usesSettings: Bool) {
-        self.configured = configured.map { (Swift.type(of: $0.dialect).name, $0) }
+        self.configured = configured
         self.usesSettings = usesSettings
     }
 
@@ -39,11 +39,10 @@ struct URLTranslator: Sendable {
         guard let request = LoggedRequest(url: url) else {
             throw AdminQuery.invalid("url", "is neither a path nor an http or https URL with one")
         }
-        let place =
-            usesSettings ? DialectRoute.place(of: request.target, among: configured.map(\.route)) : nil
+        let place = usesSettings ? DialectRoute.route(of: request.target, among: configured)?.name : nil
         if dialect == nil, place == nil, let own = Self.queryForm(of: request) { return own }
         guard let name = dialect ?? place ?? DialectGuess.dialect(of: url) else { return nil }
-        let known = configured.first { $0.name == name }?.route
+        let known = DialectRoute.route(of: request.target, among: configured, dialect: name)
         guard let route = (usesSettings ? known : nil) ?? Self.usual(name, at: request.site) else {
             let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
             throw AdminQuery.invalid("dialect", "must be one of \(names)")
@@ -57,7 +56,7 @@ struct URLTranslator: Sendable {
     }
 
     /// A URL of this proxy with its parameters in the path, in the other form; nil for what is none.
-    private static func queryForm(of request: LoggedRequest) -> Result? {
+    static func queryForm(of request: LoggedRequest) -> Result? {
         guard request.target.utf8.starts(with: PathForm.prefix),
             // Ignored: why it is no such URL; it may be a picture's.
             let query = try? PathForm.query(of: Array(request.target.utf8))

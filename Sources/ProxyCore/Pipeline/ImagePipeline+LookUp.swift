@@ -2,7 +2,7 @@
 
 import Cache
 import Freshness
-import Primitives
+package import Primitives
 package import Request
 
 /// The result of a look-up in the disk tier that must not wait.
@@ -58,10 +58,10 @@ extension ImagePipeline {
     /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index; promotes nothing.
     ///
     /// Nil where that does not suffice.
-    package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
+    package func lookUpBlocking(_ request: ImageRequest, for client: ClientID?) async -> ImageResponse? {
         guard let (key, kind, text) = tiers.place(of: request) else { return nil }
         // Ignored: an error, which the slow path meets again.
-        let hit = try? await tiers.disk.findBlocking(key, kind, text, .copied)
+        let hit = try? await tiers.disk.findBlocking(key, kind, text, .copied, for: client)
         return hit.flatMap { freshAnswer($0, to: request) }
     }
 

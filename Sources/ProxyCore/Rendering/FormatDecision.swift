@@ -126,7 +126,8 @@ struct FormatDecision {
     }
 
     private func fallback(for result: Result) throws(RenderError) -> ImageFormat {
-        if result.isAnimated, fits(result, .gif) { return .gif }
+        let animations: [ImageFormat] = result.isAnimated ? [.gif, .webp] : []
+        if let format = animations.first(where: { fits(result, $0) && losesNothing($0) }) { return format }
         let needsPNG = result.hasAlpha || plan.isLossless || !fits(result, .jpeg)
         let format: ImageFormat = needsPNG ? .png : .jpeg
         guard fits(result, format) else { throw tooLarge(result, format) }

@@ -41,6 +41,8 @@ struct PoolState {
         var pid: Int32?
         /// Whether its thread runs.
         var hasThread = false
+        /// The job that its last worker was killed for, until the next one has started.
+        var lastJob: Int?
 
         /// The phases of a worker.
         enum Phase {
@@ -206,7 +208,10 @@ struct PoolState {
     // MARK: - Threads
 
     /// Records that a slot's worker has warmed up, and whether it has a job already.
-    mutating func workerStarted(_ slot: Int, pid: Int32, isBusy: Bool = false) {
+    mutating func workerStarted(
+        _ slot: Int, pid: Int32, isBusy: Bool = false, at now: ContinuousClock.Instant
+    ) {
+        endUse(of: slot, at: now)
         slots[slot].pid = pid
         slots[slot].phase = isBusy ? .busy : .idle
         reportStart()
@@ -218,14 +223,31 @@ struct PoolState {
     }
 
     /// Records that a slot's worker did not start.
-    mutating func workerFailed(_ slot: Int, _ error: RenderError) {
+    mutating func workerFailed(_ slot: Int, _ error: RenderError, at now: ContinuousClock.Instant) {
+        endUse(of: slot, at: now)
         restarts[.start, default: 0] += 1
         startFailure = error
         reportStart()
     }
 
+    /// Ends the turn of the job that a slot's last worker was killed for.
+    private mutating func endUse(of slot: Int, at now: ContinuousClock.Instant) {
+        if let job = slots[slot].lastJob.take() { waiting.end(job, at: now) }
+    }
+
     /// Records that a slot's worker has exited; without a reason since the pool stops.
-    mutating func workerEnded(_ slot: Int, _ reason: WorkerPool.RestartReason?) {
+    /// - Parameters:
+    ///   - slot: the worker's slot.
+    ///   - reason: why.
+    ///   - job: the job that ended with it. Its clients use the worker until the next one has started: leaving costs them that, and
+    ///     not the others.
+    mutating func workerEnded(
+        _ slot: Int, _ reason: WorkerPool.RestartReason?, with job: RenderJob? = nil
+    ) {
+        if let job {
+            forgetRun(of: job)
+            slots[slot].lastJob = job.id
+        }
         slots[slot].pid = nil
         slots[slot].phase = .down
         if let reason { restarts[reason, default: 0] += 1 }

@@ -71,7 +71,7 @@ final class WorkerThread: Sendable {
                     end(failed, .failure(error))
                     job = nil
                 }
-                pool.update { $0.workerFailed(index, error) }
+                pool.update { $0.workerFailed(index, error, at: now) }
                 pause(after: failures)
                 failures += 1
             }
@@ -86,7 +86,7 @@ final class WorkerThread: Sendable {
     /// exited.
     private func serve(first: RenderJob?) throws(RenderError) -> Ending {
         var process = try startedProcess()
-        pool.update { $0.workerStarted(index, pid: process.pid, isBusy: first != nil) }
+        pool.update { $0.workerStarted(index, pid: process.pid, isBusy: first != nil, at: now) }
         let ending = first.flatMap { run($0, on: &process) } ?? serve(with: &process)
         switch ending {
         case .replaced(let reason): pool.update { $0.workerEnded(index, reason) }
@@ -350,8 +350,7 @@ final class WorkerThread: Sendable {
         let isRetried = !job.isRetried && shouldRetry(reason, process)
         process.end()
         pool.update { state in
-            if !isRetried { state.jobEnded(job, at: now) }
-            state.workerEnded(index, reason)
+            state.workerEnded(index, reason, with: isRetried ? nil : job)
             state.releaseMemory(of: index)
         }
         guard !isRetried else { return .retry(job.retried) }

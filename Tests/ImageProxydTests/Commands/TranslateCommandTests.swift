@@ -48,6 +48,22 @@ struct TranslateCommandTests {
         #expect(outcome.errors.contains("read as a URL of \(dialect)"), "\(outcome.errors)")
     }
 
+    @Test("Of two paths with one dialect, the URL's own says by which settings it is read")
+    func twoPaths() async throws {
+        let settings = """
+            {"dialects": [
+                {"name": "imgproxy", "prefix": "/first", "baseURL": "https://first.example/"},
+                {"name": "imgproxy", "prefix": "/second", "baseURL": "https://second.example/"}
+            ]}
+            """
+        for path in ["first", "second"] {
+            let outcome = try await run("imgproxy", "/\(path)/x/w:1/plain/a.jpg", settings: settings)
+            #expect(
+                outcome.output.hasPrefix("/img?url=https://\(path).example/a.jpg&"),
+                "\(outcome.output)\(outcome.errors)")
+        }
+    }
+
     @Test(
         "A URL whose form is not known needs a dialect",
         arguments: [

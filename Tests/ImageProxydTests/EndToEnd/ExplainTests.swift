@@ -128,6 +128,19 @@ struct ExplainTests {
     }
 
     @Test(
+        "The command takes a whole URL for one of this proxy only if that names a source",
+        arguments: [
+            ("https://img.example/img?url=https://a.example/b.jpg", "/img?url=https://a.example/b.jpg"),
+            ("https://img.example/img/w:3/https://a.example/b.jpg", "/img/w:3/https://a.example/b.jpg"),
+            ("/img/b.jpg", "/img/b.jpg"),
+            ("https://img.example/img/b.jpg", nil),
+            ("https://img.example/b.jpg", nil),
+        ] as [(String, String?)])
+    func command(url: String, target: String?) {
+        #expect(ExplainCommand.target(of: url) == target)
+    }
+
+    @Test(
         "A whole URL is this proxy's if it has the form of a dialect that is answered there, else a source's")
     func wholeURL() async throws {
         let proxy = try await Proxy(settings: #""dialects": [{"name": "weserv", "prefix": "/w"}]"#)

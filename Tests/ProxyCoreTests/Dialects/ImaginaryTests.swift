@@ -112,6 +112,8 @@ struct ImaginaryTests {
         arguments: [
             ("/resize?", "width or height"), ("/resize?Width=1", "width or height"),
             ("/resize?width=abc", "width"),
+            ("/resize?width=160&aspectratio=16:x:9", "aspectratio"),
+            ("/resize?width=160&aspectratio=16::9", "aspectratio"),
             ("/resize?width=1e3", "width"), ("/resize?width=0", "width or height"),
             ("/fit?", "width and height"), ("/fit?width=1", "height"),
             ("/crop?", "width or height"), ("/enlarge?height=1", "width"),

@@ -112,6 +112,24 @@ struct ImgproxyTests {
     }
 
     @Test(
+        "A source can't lead out of the base URL",
+        arguments: ["../secret", "https://base/a/../../secret", "a/%2e%2E/b", "%252e%252e/secret", "./a"])
+    func staysInBase(_ text: String) throws {
+        let dialect = try dialect { $0.baseURL = "https://base/" }
+        let error = #expect(throws: TranslationError.self) {
+            try dialect.translate(DialectTarget("/x/w:1/plain/\(text)"))
+        }
+        #expect(error?.option == "source")
+    }
+
+    @Test("Dots after the path of a source, and in a name, are no segments")
+    func dotsElsewhere() throws {
+        let dialect = try dialect { $0.baseURL = "https://base/" }
+        let target = DialectTarget("/x/w:1/plain/a..b/c.d%3Fe=../f")
+        #expect(try dialect.translate(target)["url"] == "https://base/a..b/c.d?e=../f")
+    }
+
+    @Test(
         "What imgproxy refuses is refused, and named",
         arguments: [
             ("/x/w:abc/plain/http://a/b", "w"), ("/x/w:1:2/plain/http://a/b", "w"),

@@ -74,4 +74,35 @@ struct IOQueueTests {
 
         #expect(sum == 124_750)
     }
+
+    @Test("A client that fills the queue leaves a thread and a place for the next one")
+    func isFair() async throws {
+        let queue = IOQueue<Failure>(label: "test", maxRunning: 2, maxWaiting: 4, overloaded: .overloaded)
+        let (greedy, other) = (ClientID(v4: 1), ClientID(v4: 2))
+        let gate = DispatchSemaphore(value: 0)
+        let refused = Observed(0)
+
+        let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    do {
+                        try await queue.run(for: greedy) { () throws(Failure) in gate.wait() }
+                        return true
+                    } catch {
+                        refused.update { $0 += 1 }
+                        return false
+                    }
+                }
+            }
+            // One runs, four wait.
+            await refused.wait { $0 == 3 }
+            for _ in 0..<3 {
+                try await queue.run(for: other) { () throws(Failure) in }
+            }
+            for _ in 0..<5 { gate.signal() }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+
+        #expect(outcomes.count { $0 } == 5)
+    }
 }

@@ -72,17 +72,20 @@ extension DiskCache {
     }
 
     /// Looks an entry up, in read-only folders, too, and counts that; nil if there is none.
+    /// - Parameters:
+    ///   - key, kind, keyText: the entry.
+    ///   - client: the client whose turn it takes where it has to wait for the disk.
     /// - Throws: `overloaded` if too many look-ups wait for the disk, or too many files are open (503); what
     ///   went wrong with the file system.
     package func lookUp(
-        _ key: CacheKey, kind: EntryKind, keyText: String
+        _ key: CacheKey, kind: EntryKind, keyText: String, for client: ClientID? = nil
     ) async throws(DiskCacheError) -> DiskHit? {
         let hit: DiskHit?
         do throws(DiskCacheError) {
             hit = try find(key, kind, keyText, .inAnyFileInMemory)
         } catch {
             // The blocking read meets any other error again.
-            hit = try await findBlocking(key, kind, keyText, .inAnyFile)
+            hit = try await findBlocking(key, kind, keyText, .inAnyFile, for: client)
         }
         if let hit { countHit(hit) } else { countMiss(kind) }
         return hit
@@ -110,22 +113,25 @@ extension DiskCache {
 
     /// The same on a thread that may wait for the disk; neither counted nor noted as a use.
     package func findBlocking(
-        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode,
+        for client: ClientID? = nil
     ) async throws(DiskCacheError) -> DiskHit? {
         guard mayContain(key, kind: kind) else { return nil }
-        return try await onIOThread { () throws(DiskCacheError) in
+        return try await onIOThread(for: client) { () throws(DiskCacheError) in
             try self.find(key, kind, keyText, mode)
         }
     }
 
     /// Runs a read, or what a store does before its turn on the writer's thread, on a thread of the I/O queue, and counts a failure.
-    /// - Parameter queue: nil for the one that reads files.
+    /// - Parameters:
+    ///   - queue: nil for the one that reads files.
+    ///   - client: the client whose turn it takes; nil for the daemon itself.
     func onIOThread<Value: Sendable>(
-        _ queue: IOQueue<DiskCacheError>? = nil, isStore: Bool = false,
+        _ queue: IOQueue<DiskCacheError>? = nil, for client: ClientID? = nil, isStore: Bool = false,
         _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
         do {
-            return try await (queue ?? ioThreads).run(work)
+            return try await (queue ?? ioThreads).run(for: client, work)
         } catch {
             if isStore {
                 failed(with: error)
@@ -243,10 +249,10 @@ extension DiskCache {
     ///
     /// One fstat(2), unless the file's inode has changed; a change of its name alone makes it be read once
     /// more.
-    package func isUnaltered(_ checked: DiskHit.CheckedFile) async -> Bool {
+    package func isUnaltered(_ checked: DiskHit.CheckedFile, for client: ClientID? = nil) async -> Bool {
         guard VerifiedFiles.Identity(of: checked.file) != checked.identity else { return true }
         // Ignored: that it can't be read any more, which counts as altered.
-        let checksum = try? await onIOThread { () throws(DiskCacheError) in
+        let checksum = try? await onIOThread(for: client) { () throws(DiskCacheError) in
             try EntryFile(checked.file).checksum(checked.range, fromMemory: false)
         }
         if let checksum, checksum == checked.checksum { return true }

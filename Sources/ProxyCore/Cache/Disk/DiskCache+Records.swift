@@ -13,16 +13,29 @@ extension DiskCache {
 
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
+        // Ignored: that too much waits; there is then none for a caller that can do without.
+        try? await sourceRecord(for: key, client: nil)
+    }
+
+    /// The same for a client's request, whose origin must not be asked because too much waits here.
+    /// - Parameters:
+    ///   - key: the source.
+    ///   - client: the client whose turn it takes.
+    /// - Throws: `overloaded`.
+    package func sourceRecord(
+        for key: CacheKey, client: ClientID?
+    ) async throws(DiskCacheError) -> SourceRecord? {
         if let record = storage.records.record(for: key) { return record }
         guard !storage.isOff else { return nil }
         let revision = storage.records.revision(of: key)
         do {
-            let record = try await onIOThread(recordReads) { () throws(DiskCacheError) in
+            let record = try await onIOThread(recordReads, for: client) { () throws(DiskCacheError) in
                 try self.storage.index.record(for: key)
             }
             if let record { storage.records.keep(record, readAt: revision) }
             return record
         } catch {
+            if error == .overloaded { throw error }
             if case .brokenIndex = error { failed(with: error) }
             return nil
         }
@@ -47,12 +60,12 @@ extension DiskCache {
     ///
     /// Entries of a read-only folder have no lifetime; they are fresh until they are removed.
     package func readOnlyRecord(
-        source: CacheKey, sourceText: String, result: CacheKey, resultText: String
+        source: CacheKey, sourceText: String, result: CacheKey, resultText: String, for client: ClientID?
     ) async -> SourceRecord? {
         guard !readOnlyFolders.isEmpty else { return nil }
         for (key, kind, text) in [(source, EntryKind.original, sourceText), (result, .result, resultText)] {
             // Ignored: why it can't be read; it is counted, and the picture is fetched.
-            guard mayContain(key, kind: kind), let hit = try? await lookUp(key, kind: kind, keyText: text),
+            guard mayContain(key, kind: kind), let hit = try? await lookUp(key, kind: kind, keyText: text, for: client),
                 hit.isReadOnly
             else { continue }
             let found = hit.description

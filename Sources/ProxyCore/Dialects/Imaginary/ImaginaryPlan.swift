@@ -120,12 +120,12 @@ struct ImaginaryPlan {
         guard let ratio = query.text("aspectratio"), (width == nil) != (height == nil) else {
             return (width, height)
         }
-        let parts = ratio.split(separator: ":").compactMap(DecimalText.number)
-        guard parts.count == 2, parts[0] > 0, parts[1] > 0 else {
+        let parts = ratio.split(separator: ":", omittingEmptySubsequences: false).map(DecimalText.number)
+        guard parts.count == 2, let across = parts[0], let down = parts[1], across > 0, down > 0 else {
             throw TranslationError(.invalid, "aspectratio", "is two numbers: 16:9")
         }
         let other =
-            width.map { Double($0) / parts[0] * parts[1] } ?? Double(height ?? 0) / parts[1] * parts[0]
+            width.map { Double($0) / across * down } ?? Double(height ?? 0) / down * across
         let rounded = max(1, Int(min(other, 1_000_000).rounded(.down)))
         return (width ?? rounded, height ?? rounded)
     }

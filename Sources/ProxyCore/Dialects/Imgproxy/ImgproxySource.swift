@@ -18,8 +18,12 @@ struct ImgproxySource {
             ? Self.plain(parts.dropFirst()) : Self.base64(parts, settings.base64IncludesFilename)
         guard !text.isEmpty else { throw Self.missing }
         fileExtension = ending.flatMap { $0.isEmpty ? nil : $0 }
-        let isComplete = text.hasPrefix(settings.baseURL)
-        url = PercentText.encodingSpaces(isComplete ? text : settings.baseURL + text)
+        let (base, isComplete) = (settings.baseURL, text.hasPrefix(settings.baseURL))
+        if !base.isEmpty {
+            try SourceBase.refuseDotSegments(
+                in: isComplete ? text.dropFirst(base.count) : text[...], option: Self.option)
+        }
+        url = PercentText.encodingSpaces(isComplete ? text : base + text)
     }
 
     /// The rest of the path, cut at `@`, decoded once.

@@ -33,6 +33,12 @@ struct SourceBase: Sendable, Hashable {
     /// - Throws: `.invalid` if the path could lead out of the base.
     func joined(_ path: some StringProtocol, option: String) throws(TranslationError) -> String {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
+        try Self.refuseDotSegments(in: path, option: option)
+        return url + PercentText.url(Array(path.utf8))
+    }
+
+    /// Refuses a path that could lead out of the base that it is appended to.
+    static func refuseDotSegments(in path: Substring, option: String) throws(TranslationError) {
         // A fragment is never sent, and ends the path as a query does; as bytes, because a combining mark may follow.
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         let segments = path[..<(end ?? path.endIndex)]
@@ -40,7 +46,6 @@ struct SourceBase: Sendable, Hashable {
         guard !URLPattern.hidesDotSegment("/" + plain) else {
             throw TranslationError(.invalid, option, "the path has a segment '.' or '..'")
         }
-        return url + PercentText.url(Array(path.utf8))
     }
 }
 

@@ -81,7 +81,7 @@ package struct SourcePrefetch: Sendable {
 
     private mutating func response(to request: ImageRequest) async throws(PipelineError) -> ImageResponse {
         var job = ImageJob(
-            pipeline, request, directives: await directives(for: request),
+            pipeline, request, directives: try await directives(for: request),
             context: FetchContext(isPrefetch: true))
         if let known {
             job.token = known.token.extended(to: request.resultKey)
@@ -94,10 +94,11 @@ package struct SourcePrefetch: Sendable {
 
     /// What the options ask of the cache, but for those that would ask an origin that has just failed; nothing stale,
     /// as it would have to be made again at once.
-    private func directives(for request: ImageRequest) async -> RequestDirectives {
+    private func directives(for request: ImageRequest) async throws(PipelineError) -> RequestDirectives {
         var directives = RequestDirectives(
             request.delivery.options.intersection([.memoryOnly, .fromCacheOnly]))
-        guard known == nil, let record = await pipeline.tiers.usableRecord(for: request),
+        guard known == nil,
+            let record = try await pipeline.tiers.usableRecord(for: request, client: nil),
             !record.isFresh(at: pipeline.clock())
         else { return directives }
         directives.minFresh = 0
@@ -115,6 +116,6 @@ extension ImagePipeline {
         {
             return true
         }
-        return await lookUpBlocking(request) != nil
+        return await lookUpBlocking(request, for: nil) != nil
     }
 }

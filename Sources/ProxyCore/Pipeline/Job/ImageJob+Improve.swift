@@ -43,7 +43,7 @@ extension ImageJob {
         }
         metrics.count(rendition, by: plan)
         // Workers may have been busy for long.
-        guard await tiers.isUnaltered(source.file), let latest = await tiers.record(for: request),
+        guard await tiers.isUnaltered(source.file, for: context.client), let latest = await tiers.record(for: request),
             latest.contentHash == record.contentHash
         else { return .outdated }
         source.record = latest
@@ -60,8 +60,8 @@ extension ImageJob {
     /// The result that is stored, if it was made fast from the source's present content.
     private func fastResult(of record: SourceRecord) async -> ImageTiers.Found? {
         // Ignored: that it can't be read now; it is tried again when it is requested again.
-        guard let found = try? await tiers.result(for: request, hash: record.contentHash),
-            found.description.stage.isImprovable
+        let found = try? await tiers.result(for: request, hash: record.contentHash, client: context.client)
+        guard let found, found.description.stage.isImprovable
         else { return nil }
         return found
     }
@@ -80,9 +80,9 @@ extension ImageJob {
             plan.intermediate = .read(original)
             return (plan, source.with(found))
         }
-        guard let original = try await tiers.original(for: request, hash: record.contentHash) else {
-            return nil
-        }
+        let original = try await tiers.original(
+            for: request, hash: record.contentHash, client: context.client)
+        guard let original else { return nil }
         return (plan, source.with(original))
     }
 

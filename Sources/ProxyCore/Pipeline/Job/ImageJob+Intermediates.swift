@@ -40,7 +40,7 @@ extension ImageJob {
             return nil
         }
         metrics.count(rendition, by: plan)
-        guard await tiers.isUnaltered(found.file) else { return nil }
+        guard await tiers.isUnaltered(found.file, for: context.client) else { return nil }
         return try await store(rendition, .derived, by: plan, from: target, of: source)
     }
 
@@ -53,7 +53,9 @@ extension ImageJob {
         guard rule.admits(plan) else { return nil }
         let key = intermediateKey(source.record)
         // Ignored: that it can't be opened now; the original may be in memory.
-        guard let found = try? await tiers.onDisk(key.key, .intermediate, key.text) else { return nil }
+        guard let found = try? await tiers.onDisk(key.key, .intermediate, key.text, context.client) else {
+            return nil
+        }
         let original = found.description.original(of: source.record)
         return rule.serves(plan, of: original) ? (found, original) : nil
     }

@@ -33,7 +33,7 @@ extension ImageJob {
         }
         metrics.count(rendition, by: plan)
         // It may have waited for a worker for seconds, and nothing checks what that reads.
-        guard await tiers.isUnaltered(source.file) else {
+        guard await tiers.isUnaltered(source.file, for: context.client) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
         if scope.usesDisk { await storeIntermediate(rendition, at: second, of: source.record) }

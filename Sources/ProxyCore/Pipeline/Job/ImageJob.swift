@@ -186,7 +186,9 @@ struct ImageJob: Sendable {
             guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
             return try await fetch()
         }
-        let known = await context.traced("cache record") { await tiers.usableRecord(for: request) }
+        let known = try await context.traced("cache record") { () async throws(PipelineError) in
+            try await tiers.usableRecord(for: request, client: context.client)
+        }
         let shared = await sharedSource(insteadOf: known)
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
         let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
@@ -242,7 +244,8 @@ struct ImageJob: Sendable {
     /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
     private func resultWithoutOriginal(of source: Source) async throws(PipelineError) -> ImageResponse? {
         let stored = try await context.traced("cache result") { () async throws(PipelineError) in
-            try await tiers.result(for: request, hash: source.record.contentHash)
+            try await tiers.result(
+                for: request, hash: source.record.contentHash, client: context.client)
         }
         guard let found = stored, found.description.isUsable(at: now.seconds) else {
             if let shared = await sharedResult(of: source) { return shared }
@@ -281,7 +284,8 @@ struct ImageJob: Sendable {
     func original(of source: Source) async throws(PipelineError) -> Source {
         if source.body != nil { return source }
         let stored = try await context.traced("cache original") { () async throws(PipelineError) in
-            try await tiers.original(for: request, hash: source.record.contentHash)
+            try await tiers.original(
+                for: request, hash: source.record.contentHash, client: context.client)
         }
         if let stored {
             offerUse(stored.description, of: source.record)
@@ -307,7 +311,7 @@ struct ImageJob: Sendable {
             response = try await renderAndStore(source, by: plan)
         } catch {
             // The file changed after it was stored, so the error does not concern the source.
-            guard await tiers.isUnaltered(source.file) else {
+            guard await tiers.isUnaltered(source.file, for: context.client) else {
                 guard !directives.onlyIfCached else { throw .notCached }
                 return try await renderedResult(of: try await fetch(), by: plan)
             }

@@ -112,14 +112,16 @@ package final class ImageTiers: Sendable {
     // MARK: - Looking up
 
     /// What is recorded of `request`'s source.
-    /// - Parameter countsMiss: whether a source without a record in the index counts as a miss of the disk tier.
-    func record(for request: ImageRequest, countsMiss: Bool = false) async -> SourceRecord? {
+    func record(for request: ImageRequest) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
-        if countsMiss { disk.countMiss(.original) }
+        return await recordBesideIndex(for: request, nil)
+    }
+
+    private func recordBesideIndex(for request: ImageRequest, _ client: ClientID?) async -> SourceRecord? {
         if let record = recordInMemory(for: request) { return record }
         return await disk.readOnlyRecord(
             source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
-            resultText: request.resultKeyText)
+            resultText: request.resultKeyText, for: client)
     }
 
     /// The record as memory has it, once more, for a request that has waited for other nodes.
@@ -141,12 +143,25 @@ package final class ImageTiers: Sendable {
     ///
     /// Saves requests for new images the query of the index. A transform may have its intermediate, which only the record
     /// names.
-    func usableRecord(for request: ImageRequest) async -> SourceRecord? {
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - client: the client whose turn a look-up takes; so in all that may wait for the disk.
+    /// - Throws: `queueFull` when too many look-ups wait for the disk: the origin must not be asked instead.
+    func usableRecord(
+        for request: ImageRequest, client: ClientID?
+    ) async throws(PipelineError) -> SourceRecord? {
         guard request.plan != nil || mayHold(request) else {
             disk.countMiss(.original)
             return nil
         }
-        return await record(for: request, countsMiss: true)
+        do throws(DiskCacheError) {
+            let record = try await disk.sourceRecord(for: request.sourceKey, client: client)
+            if let record { return record }
+        } catch {
+            throw .queueFull
+        }
+        disk.countMiss(.original)
+        return await recordBesideIndex(for: request, client)
     }
 
     /// Whether pictures that are not here are requested from other nodes.
@@ -165,25 +180,29 @@ package final class ImageTiers: Sendable {
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
     /// - Throws: `queueFull` when too many look-ups wait for the disk.
-    func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
+    func result(
+        for request: ImageRequest, hash: ContentHash, client: ClientID?
+    ) async throws(PipelineError) -> Found? {
         if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
             return Found(description: entry.description, body: entry.body, entry: entry)
         }
-        guard request.plan != nil else { return try await original(for: request, hash: hash) }
-        let found = try await onDisk(request.resultKey, .result, request.resultKeyText)
+        guard request.plan != nil else { return try await original(for: request, hash: hash, client: client) }
+        let found = try await onDisk(request.resultKey, .result, request.resultKeyText, client)
         if let found, found.description.sourceHash == hash { return found }
         guard disk.mayContain(request.resultKey, kind: .derived) else { return nil }
-        let derived = try await onDisk(request.resultKey, .derived, request.resultKeyText)
+        let derived = try await onDisk(request.resultKey, .derived, request.resultKeyText, client)
         return derived?.description.sourceHash == hash ? derived : nil
     }
 
     /// The stored original of `request`'s source, if its content is still `hash`.
     /// - Throws: `queueFull` when too many look-ups wait for the disk.
-    func original(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
+    func original(
+        for request: ImageRequest, hash: ContentHash, client: ClientID?
+    ) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
             return Found(description: entry.description, body: entry.body)
         }
-        let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText)
+        let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText, client)
         return found?.description.contentHash == hash ? found : nil
     }
 
@@ -209,10 +228,12 @@ package final class ImageTiers: Sendable {
     ///
     /// - Throws: `queueFull` where there may be one, but too many look-ups wait: the origin must not be asked instead.
     func onDisk(
-        _ key: CacheKey, _ kind: EntryKind, _ keyText: String
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ client: ClientID?
     ) async throws(PipelineError) -> Found? {
         do throws(DiskCacheError) {
-            guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
+            guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText, for: client) else {
+                return nil
+            }
             return Found(description: hit.description, body: hit.body, isFromDisk: true, file: hit.file)
         } catch .overloaded {
             throw .queueFull
@@ -223,9 +244,9 @@ package final class ImageTiers: Sendable {
     }
 
     /// Whether bytes of the disk tier that were used are still unaltered; else they are removed.
-    func isUnaltered(_ file: DiskHit.CheckedFile?) async -> Bool {
+    func isUnaltered(_ file: DiskHit.CheckedFile?, for client: ClientID?) async -> Bool {
         guard let file else { return true }
-        return await disk.isUnaltered(file)
+        return await disk.isUnaltered(file, for: client)
     }
 
     // MARK: - Into memory

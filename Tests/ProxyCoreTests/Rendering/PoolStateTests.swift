@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Bodies
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
+
+@Suite("State of the worker pool")
+struct PoolStateTests {
+    private static let start = ContinuousClock.now
+
+    /// A job that a task waits for until it is finished.
+    private func job(_ id: Int, for client: UInt32) async throws -> RenderJob {
+        let target = try RenderTarget().file
+        let made = Observed<RenderJob?>(nil)
+        Task {
+            await withCheckedContinuation { continuation in
+                let job = RenderJob(
+                    id: id, plan: RenderPlan(format: .explicit(.png)), source: .bytes([]), destination: target,
+                    offset: 0, intermediateTarget: nil, enqueued: Self.start, queueTimeout: .seconds(60),
+                    waiters: Waiters(ClientID(v4: client)), continuation: continuation)
+                made.update { $0 = job }
+            }
+        }
+        await made.wait { $0 != nil }
+        return try #require(made.value)
+    }
+
+    private func id(_ next: PoolState.Next) -> Int? {
+        if case .job(let job) = next { job.id } else { nil }
+    }
+
+    @Test("A client uses a worker that was killed for its job until the next one has started")
+    func startCounts() async throws {
+        var state = PoolState(workers: 1, depth: 4, memory: 0)
+        var jobs: [RenderJob] = []
+        for (index, client) in [1, 2, 1, 2].enumerated() {
+            jobs.append(try await job(index, for: client))
+        }
+        defer { for job in jobs { job.fail(.cancelled) } }
+        func submit(_ index: Int) { #expect(state.submit(jobs[index])) }
+        func next(after seconds: Int) -> Int? {
+            id(state.next(for: 0, at: Self.start + .seconds(seconds)))
+        }
+
+        state.workerStarted(0, pid: 1, at: Self.start)
+        submit(0)
+        #expect(next(after: 0) == 0)
+        state.workerEnded(0, .cancelled, with: jobs[0])
+        state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
+        submit(1)
+        #expect(next(after: 10) == 1)
+        state.jobEnded(jobs[1], at: Self.start + .seconds(15))
+
+        submit(2)
+        submit(3)
+        #expect(next(after: 15) == 3, "the first client has used 10 s, the second 5 s")
+    }
+
+    @Test("A worker that does not start ends that use")
+    func failureEndsUse() async throws {
+        var state = PoolState(workers: 1, depth: 4, memory: 0)
+        var jobs: [RenderJob] = []
+        for (index, client) in [1, 2, 1, 2].enumerated() {
+            jobs.append(try await job(index, for: client))
+        }
+        defer { for job in jobs { job.fail(.cancelled) } }
+
+        state.workerStarted(0, pid: 1, at: Self.start)
+        #expect(state.submit(jobs[0]))
+        #expect(id(state.next(for: 0, at: Self.start)) == 0)
+        state.workerEnded(0, .cancelled, with: jobs[0])
+        state.workerFailed(0, .unavailable("no process"), at: Self.start + .seconds(1))
+        state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
+        #expect(state.submit(jobs[1]))
+        #expect(id(state.next(for: 0, at: Self.start + .seconds(10))) == 1)
+        state.jobEnded(jobs[1], at: Self.start + .seconds(15))
+
+        #expect(state.submit(jobs[2]))
+        #expect(state.submit(jobs[3]))
+        #expect(id(state.next(for: 0, at: Self.start + .seconds(15))) == 2)
+    }
+}
