@@ -21,7 +21,7 @@ struct ImgproxySource {
         let (base, isComplete) = (settings.baseURL, text.hasPrefix(settings.baseURL))
         if !base.isEmpty {
             try SourceBase.refuseDotSegments(
-                in: isComplete ? text.dropFirst(base.count) : text[...], option: Self.option)
+                in: text.dropFirst(isComplete ? base.count : 0), option: Self.option)
         }
         url = PercentText.encodingSpaces(isComplete ? text : base + text)
     }

@@ -38,7 +38,9 @@ struct SourceBase: Sendable, Hashable {
     }
 
     /// Refuses a path that could lead out of the base that it is appended to.
-    static func refuseDotSegments(in path: Substring, option: String) throws(TranslationError) {
+    static func refuseDotSegments(
+        in path: some StringProtocol, option: String
+    ) throws(TranslationError) {
         // A fragment is never sent, and ends the path as a query does; as bytes, because a combining mark may follow.
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         let segments = path[..<(end ?? path.endIndex)]
