@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bodies
+@testable import ImageTestSupport
 @testable import Imaging
 @testable import Primitives
 @testable import Rendering
@@ -29,58 +30,60 @@ struct PoolStateTests {
         return try #require(made.value)
     }
 
-    private func id(_ next: PoolState.Next) -> Int? {
-        if case .job(let job) = next { job.id } else { nil }
+    /// The job that the only worker gets next.
+    private func next(_ state: inout PoolState, after seconds: Int) -> Int? {
+        guard case .job(let job) = state.next(for: 0, at: Self.start + .seconds(seconds)) else { return nil }
+        return job.id
     }
 
     @Test("A client uses a worker that was killed for its job until the next one has started")
     func startCounts() async throws {
         var state = PoolState(workers: 1, depth: 4, memory: 0)
         var jobs: [RenderJob] = []
-        for (index, client) in [1, 2, 1, 2].enumerated() {
+        var taken: [Int?] = []
+        for (index, client) in ([1, 2, 1, 2] as [UInt32]).enumerated() {
             jobs.append(try await job(index, for: client))
         }
         defer { for job in jobs { job.fail(.cancelled) } }
-        func submit(_ index: Int) { #expect(state.submit(jobs[index])) }
-        func next(after seconds: Int) -> Int? {
-            id(state.next(for: 0, at: Self.start + .seconds(seconds)))
-        }
 
         state.workerStarted(0, pid: 1, at: Self.start)
-        submit(0)
-        #expect(next(after: 0) == 0)
+        _ = state.submit(jobs[0])
+        taken.append(next(&state, after: 0))
         state.workerEnded(0, .cancelled, with: jobs[0])
         state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
-        submit(1)
-        #expect(next(after: 10) == 1)
+        _ = state.submit(jobs[1])
+        taken.append(next(&state, after: 10))
         state.jobEnded(jobs[1], at: Self.start + .seconds(15))
 
-        submit(2)
-        submit(3)
-        #expect(next(after: 15) == 3, "the first client has used 10 s, the second 5 s")
+        _ = state.submit(jobs[2])
+        _ = state.submit(jobs[3])
+        taken.append(next(&state, after: 15))
+        #expect(taken == [0, 1, 3], "the first client has used 10 s, the second 5 s")
     }
 
     @Test("A worker that does not start ends that use")
     func failureEndsUse() async throws {
         var state = PoolState(workers: 1, depth: 4, memory: 0)
         var jobs: [RenderJob] = []
-        for (index, client) in [1, 2, 1, 2].enumerated() {
+        var taken: [Int?] = []
+        for (index, client) in ([1, 2, 1, 2] as [UInt32]).enumerated() {
             jobs.append(try await job(index, for: client))
         }
         defer { for job in jobs { job.fail(.cancelled) } }
 
         state.workerStarted(0, pid: 1, at: Self.start)
-        #expect(state.submit(jobs[0]))
-        #expect(id(state.next(for: 0, at: Self.start)) == 0)
+        _ = state.submit(jobs[0])
+        taken.append(next(&state, after: 0))
         state.workerEnded(0, .cancelled, with: jobs[0])
         state.workerFailed(0, .unavailable("no process"), at: Self.start + .seconds(1))
         state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
-        #expect(state.submit(jobs[1]))
-        #expect(id(state.next(for: 0, at: Self.start + .seconds(10))) == 1)
+        _ = state.submit(jobs[1])
+        taken.append(next(&state, after: 10))
         state.jobEnded(jobs[1], at: Self.start + .seconds(15))
 
-        #expect(state.submit(jobs[2]))
-        #expect(state.submit(jobs[3]))
-        #expect(id(state.next(for: 0, at: Self.start + .seconds(15))) == 2)
+        _ = state.submit(jobs[2])
+        _ = state.submit(jobs[3])
+        taken.append(next(&state, after: 15))
+        #expect(taken == [0, 1, 2], "the first client has used 1 s, the second 5 s")
     }
 }
