@@ -14,19 +14,20 @@ extension ImageHandler {
     package func text(
         _ image: ImageResponse, by route: DialectRoute, _ imageRequest: ImageRequest,
         for request: HTTPRequest, _ context: FetchContext
-    ) throws(PipelineError) -> HTTPResponse {
+    ) async throws(PipelineError) -> HTTPResponse {
         var image = image
         var response: HTTPResponse
         if imageRequest.isInformation {
+            let facts = try facts(try await pipeline.bytes(of: image), by: route, for: request)
             response = mapping.text(
-                try facts(image, by: route, for: request), type: "application/json", image, imageRequest,
-                for: request, at: clock())
+                facts, type: "application/json", image, imageRequest, for: request, at: clock())
         } else {
             guard image.body.count <= Self.maxDataURLPicture else { throw .dataURLTooLarge }
+            let bytes = try await pipeline.bytes(of: image)
             response = try mapping.text(
                 type: "text/plain", Validators(taggingTextOf: image.description.contentHash), image,
                 imageRequest, for: request, at: clock()
-            ) { () throws(PipelineError) in try dataURL(of: &image) }
+            ) { () throws(PipelineError) in try dataURL(of: &image, bytes) }
         }
         response.note = ExchangeNote(
             image, for: imageRequest, context, sent: response.note as? ExchangeNote)
@@ -34,9 +35,8 @@ extension ImageHandler {
     }
 
     private func facts(
-        _ image: ImageResponse, by route: DialectRoute, for request: HTTPRequest
+        _ stored: [UInt8], by route: DialectRoute, for request: HTTPRequest
     ) throws(PipelineError) -> [UInt8] {
-        let stored = try image.bytes()
         let target = unsafe request.withTarget { unsafe Array($0) }
         do throws(ImageRequestError) {
             return try route.facts(stored, for: target, at: clock().seconds)
@@ -46,12 +46,14 @@ extension ImageHandler {
     }
 
     /// The picture as a data URL, whose memory is counted until it is sent.
-    private func dataURL(of image: inout ImageResponse) throws(PipelineError) -> [UInt8] {
+    private func dataURL(
+        of image: inout ImageResponse, _ bytes: [UInt8]
+    ) throws(PipelineError) -> [UInt8] {
         var text = Array("data:\(image.description.format.row.mediaType);base64,".utf8)
-        guard let lease = pipeline.leaseMemory(text.count + Base64.encodedCount(image.body.count)) else {
+        guard let lease = pipeline.leaseMemory(text.count + Base64.encodedCount(bytes.count)) else {
             throw .queueFull
         }
-        Base64.append(try image.bytes(), to: &text)
+        Base64.append(bytes, to: &text)
         (image.entry, image.lease) = (nil, lease)
         return text
     }
@@ -71,20 +73,5 @@ extension ImageHandler {
     /// The error as the other proxy's clients expect it; nil for ours.
     func compatible(_ error: PipelineError) -> CompatibleError? {
         dialectRoute?.compatible(ProblemDocument(error))
-    }
-}
-
-extension ImageResponse {
-    /// All bytes; may read a file.
-    package func bytes() throws(PipelineError) -> [UInt8] {
-        switch body {
-        case .bytes(let bytes): return bytes
-        case .file(let file, let offset, let length):
-            do throws(BodyError) {
-                return try file.readAll(from: offset, count: Int(length))
-            } catch {
-                throw .internalFailure("\(error)")
-            }
-        }
     }
 }

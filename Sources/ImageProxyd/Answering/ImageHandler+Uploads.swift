@@ -61,7 +61,7 @@ extension ImageHandler {
             // For its client alone, unless the settings keep what is made of uploads.
             let image = try await pipeline.answer(
                 for: imageRequest, cookies: cachesUploads ? nil : [], context: context, streaming: .none)
-            return response(image, imageRequest, for: request, context)
+            return try await response(image, imageRequest, for: request, context)
         } catch {
             return problem(error, parsed, for: request, context)
         }

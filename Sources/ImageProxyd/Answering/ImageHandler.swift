@@ -121,13 +121,6 @@ package final class ImageHandler: Sendable {
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest,
         _ context: FetchContext
     ) -> HTTPResponse {
-        if let dialectRoute, imageRequest.isInformation || imageRequest.delivery.isDataURL {
-            do throws(PipelineError) {
-                return try text(image, by: dialectRoute, imageRequest, for: request, context)
-            } catch {
-                return problem(error, imageRequest, for: request, context)
-            }
-        }
         let heads = ImageHeads(
             image, request: imageRequest, crossOrigin: mapping.crossOrigin,
             shortLifetime: pipeline.shortLifetime(of: image.description))
@@ -224,7 +217,7 @@ package final class ImageHandler: Sendable {
         }
         do throws(PipelineError) {
             let image = try await image(imageRequest, for: request, context)
-            return response(image, imageRequest, for: request, context)
+            return try await response(image, imageRequest, for: request, context)
         } catch {
             return problem(error, imageRequest, for: request, context)
         }
@@ -295,9 +288,13 @@ package final class ImageHandler: Sendable {
 
     package func response(
         _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest, _ context: FetchContext
-    ) -> HTTPResponse {
+    ) async throws(PipelineError) -> HTTPResponse {
         switch answer {
-        case .whole(let image): return response(image, imageRequest, for: request, context)
+        case .whole(let image):
+            if let dialectRoute, imageRequest.isInformation || imageRequest.delivery.isDataURL {
+                return try await text(image, by: dialectRoute, imageRequest, for: request, context)
+            }
+            return response(image, imageRequest, for: request, context)
         case .streaming(let image):
             let heads = ImageHeads(image, request: imageRequest, crossOrigin: mapping.crossOrigin)
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in

@@ -84,7 +84,7 @@ struct SrcsetHandler: Sendable {
             let wanted = try self.order(request, isOperator: isOperator)
             order = wanted
             let information = try await image(wanted.information, context)
-            var facts = JSONParser(try information.bytes())
+            var facts = JSONParser(try await pipeline.bytes(of: information))
             // Ignored: what is wrong with it; the facts are the daemon's own.
             guard let facts = try? facts.parse() else { throw .internalFailure("the facts are no JSON") }
             let text = json(facts, wanted, try await placeholder(wanted, context))
@@ -217,7 +217,8 @@ struct SrcsetHandler: Sendable {
     ) async throws(PipelineError) -> String? {
         let image = try await image(order.placeholder, context)
         guard image.body.count <= Self.maxPlaceholderBytes else { return nil }
-        return "data:\(image.description.format.row.mediaType);base64,\(Base64.encode(try image.bytes()))"
+        let text = Base64.encode(try await pipeline.bytes(of: image))
+        return "data:\(image.description.format.row.mediaType);base64,\(text)"
     }
 
     private func json(_ facts: JSONValue, _ order: Order, _ placeholder: String?) -> JSONValue {

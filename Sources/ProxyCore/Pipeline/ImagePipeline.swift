@@ -149,6 +149,15 @@ package final class ImagePipeline: Sendable {
     /// Counts bytes in memory that only an answer has, until the lease is released; nil where answers hold too many.
     package func leaseMemory(_ count: Int) -> MemoryLease? { tiers.memory.lease(count) }
 
+    /// All bytes of an image; those in a file are read on a thread that may wait for the disk.
+    /// - Throws: `internalFailure` where they can't be read.
+    package func bytes(of image: ImageResponse) async throws(PipelineError) -> [UInt8] {
+        guard let bytes = await tiers.bytes(of: image.body) else {
+            throw .internalFailure("a stored picture can't be read")
+        }
+        return bytes
+    }
+
     /// Retains a subscription, so that the task goes on when every client has left.
     func keepRunning(_ subscription: ImageJob.Subscription) {
         guard background.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maxInBackground else {
