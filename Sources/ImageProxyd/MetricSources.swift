@@ -136,14 +136,13 @@ struct MetricSources {
             }
         }
         metrics.cacheRequests.collect {
-            let gets = tier.statistics.requests[.get] ?? [:]
-            let misses = SharedStatistics.Outcome.allCases.filter { $0 != .ok }.reduce(0) {
-                $0 + (gets[$1] ?? 0)
+            let statistics = tier.statistics
+            return [EntryKind.original, .result].flatMap { kind in
+                [
+                    Reading(["shared", "\(kind)", "hit"], statistics.hits[kind] ?? 0),
+                    Reading(["shared", "\(kind)", "miss"], statistics.misses[kind] ?? 0),
+                ]
             }
-            return [
-                Reading(["shared", "result", "hit"], gets[.ok] ?? 0),
-                Reading(["shared", "result", "miss"], misses),
-            ]
         }
         metrics.sharedBytes.collect {
             let statistics = tier.statistics

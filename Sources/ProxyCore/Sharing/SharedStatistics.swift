@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
 import Synchronization
 
 /// What the tier has done and holds, for metrics.
@@ -27,6 +28,8 @@ package struct SharedStatistics: Sendable, Hashable {
 
     /// Exchanges, by operation and outcome.
     package var requests: [Operation: [Outcome: Int]] = [:]
+    /// Look-ups of pictures and originals that found one to be used, and the others, by kind: `original` or `result`.
+    package var hits: [EntryKind: Int] = [:], misses: [EntryKind: Int] = [:]
     /// Bytes of objects.
     package var bytesIn = 0, bytesOut = 0
     /// Names of pictures that wait to be uploaded: bytes and their bound.
@@ -55,6 +58,13 @@ final class SharedCounters: Sendable {
             case .put: state.bytesOut += bytes
             case .delete, .list: break
             }
+        }
+    }
+
+    /// Counts a look-up of a picture or an original.
+    func count(lookUpOf kind: EntryKind, isHit: Bool) {
+        statistics.withLock { state in
+            if isHit { state.hits[kind, default: 0] += 1 } else { state.misses[kind, default: 0] += 1 }
         }
     }
 

@@ -124,7 +124,7 @@ package final class SharedTier: Sendable {
     /// A picture that was made from some content.
     /// - Parameter hash: of the content; nil for any.
     package func result(of subject: SharedSubject, madeFrom hash: ContentHash?) async -> PortableEntry? {
-        await get(
+        let found = await get(
             ObjectName.result(subject.result, of: subject.source), atMost: maxBytes,
             replacedBy: [subject.result]
         ) {
@@ -140,11 +140,13 @@ package final class SharedTier: Sendable {
             translated.description.storedAt = now.seconds - object.age - object.ageWhenStored
             return translated
         }
+        counters.count(lookUpOf: .result, isHit: found != nil)
+        return found
     }
 
     /// An original, by its content; described as this source's.
     package func original(_ hash: ContentHash, of subject: SharedSubject) async -> PortableEntry? {
-        await get(ObjectName.original(hash), atMost: maxBytes, replacedBy: [subject.source]) {
+        let found = await get(ObjectName.original(hash), atMost: maxBytes, replacedBy: [subject.source]) {
             object -> PortableEntry? in
             guard let entry = PortableEntry(object.content), entry.description.kind == .original,
                 entry.description.contentHash == hash
@@ -155,6 +157,8 @@ package final class SharedTier: Sendable {
             description.storedAt = now.seconds
             return PortableEntry(description, body: entry.body)
         }
+        counters.count(lookUpOf: .original, isHit: found != nil)
+        return found
     }
 
     /// Whether a picture that another node fetched so many seconds ago is from before a purge that concerns it.

@@ -47,6 +47,7 @@ struct SharedTierTests {
         fixture[ObjectName.record(of: Fixture.subject.source)] = nil
         let alone = await fixture.tier.lookUp(Fixture.subject, withResult: true)
         #expect(alone.record == nil && alone.result?.body == Fixture.picture)
+        #expect(fixture.tier.statistics.hits == [.result: 2], "a record is no picture")
     }
 
     @Test("An original is found by its content, whichever source it is of")
@@ -63,6 +64,8 @@ struct SharedTierTests {
         #expect(found?.body == Fixture.original)
         #expect(found?.description.key == other.source && found?.description.keyText == "source b")
         #expect(missing == nil)
+        #expect(fixture.tier.statistics.hits == [.original: 1])
+        #expect(fixture.tier.statistics.misses == [.original: 1])
     }
 
     @Test(
