@@ -71,6 +71,27 @@ struct ProfileTableTests {
         }
     }
 
+    @Test("Chains of elements are not applied, however many the profile has, and the table is")
+    func chains() async throws {
+        let chain =
+            Array("matf".utf8) + big(0) + big(3, 2) + big(3, 2)
+            + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0].flatMap { big(Int(Float($0).bitPattern)) }
+        let count = 4_000
+        let head = Array("mpet".utf8) + big(0) + big(3, 2) + big(3, 2) + big(count)
+        let elements = head + (0..<count).flatMap { _ in big(head.count + 8 * count) + big(chain.count) } + chain
+        let table = table(Self.redness)
+        // The table follows the elements.
+        var whole = profile(["A2B0", "D2B0", "D2B1"], version: 4, elements + table)
+        let start = whole.count - table.count
+        whole.replaceSubrange(136..<144, with: big(start) + big(table.count))
+
+        #expect(whole.withUnsafeBytes { ColorProfile($0).placesOfChains } == [144, 156])
+        let double = profile(["D2B0", "A2B0", "D2B0"], version: 4, table)
+        #expect(double.withUnsafeBytes { ColorProfile($0).placesOfChains } == [132, 156])
+        let found = try await rendered(picture(whole, .png)).picture
+        #expect(found[16, 16].prefix(3).allSatisfy { $0 >= 252 }, "\(found[16, 16])")
+    }
+
     @Test("An existing table for relative colours is used, and no other is renamed")
     func relativeTable() {
         let data = table(Self.redness)

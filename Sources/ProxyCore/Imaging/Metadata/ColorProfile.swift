@@ -45,6 +45,16 @@
         return entry("A2B0") ?? entry("A2B2")
     }
 
+    /// The positions of the names of its tables with floating-point numbers (§9.2.17): a chain of elements whose number nothing
+    /// bounds. Little CMS would prefer them; every such profile has other tables or a matrix, too (§8.2).
+    var placesOfChains: [Int] {
+        entries.filter { place in
+            ["D2B0", "D2B1", "D2B2", "D2B3"].contains {
+                unsafe bytes[place..<place + 4].elementsEqual($0.utf8)
+            }
+        }
+    }
+
     /// The table from device colours to relative ones.
     static let relativeTable = "A2B1"
 
@@ -83,14 +93,14 @@
 
     /// The position of a tag's entry in the tag table, which begins with its name.
     private func entry(_ name: String) -> Int? {
-        guard let count = number(Self.headerLength), count <= Self.tagLimit else { return nil }
-        for index in 0..<count {
-            let entry = Self.headerLength + 4 + index * Self.entryLength
-            guard number(entry + 4) != nil else { return nil }
-            guard unsafe bytes[entry..<entry + 4].elementsEqual(name.utf8) else { continue }
-            return entry
-        }
-        return nil
+        entries.first { unsafe bytes[$0..<$0 + 4].elementsEqual(name.utf8) }
+    }
+
+    /// The positions of all tags' names.
+    private var entries: some Sequence<Int> {
+        let count = number(Self.headerLength).map { $0 <= Self.tagLimit ? $0 : 0 } ?? 0
+        return (0..<count).lazy.map { Self.headerLength + 4 + $0 * Self.entryLength }
+            .prefix { number($0 + 4) != nil }
     }
 
     /// Reads a big-endian number of four bytes; nil beyond the end.

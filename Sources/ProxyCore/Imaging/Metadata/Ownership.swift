@@ -46,14 +46,19 @@ extension Ownership {
         texts.lazy.compactMap { $0.flatMap(cleaned) }.first
     }
 
-    /// The text without control characters and surrounding space, cut to the limit; nil if it is then empty.
+    /// The text without control characters and surrounding space, cut to the limit; nil if it is then empty. Scalar by scalar: a
+    /// `Character` of a hostile text can be as long as that.
     private static func cleaned(_ text: String) -> String? {
-        let scalars = text.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        var result = String(String.UnicodeScalarView(scalars))
-        while result.first?.isWhitespace == true { result.removeFirst() }
-        while result.last?.isWhitespace == true { result.removeLast() }
-        while result.utf8.count > limit { result.removeLast() }
-        return result.isEmpty ? nil : result
+        var result = String.UnicodeScalarView()
+        var byteCount = 0
+        for scalar in text.unicodeScalars where scalar.properties.generalCategory != .control {
+            if result.isEmpty, scalar.properties.isWhitespace { continue }
+            byteCount += UTF8.width(scalar)
+            guard byteCount <= limit else { break }
+            result.append(scalar)
+        }
+        while result.last?.properties.isWhitespace == true { result.removeLast() }
+        return result.isEmpty ? nil : String(result)
     }
 
     /// A text in UTF-8, else in Latin-1: programs write both where the standards want ASCII.
@@ -78,14 +83,26 @@ extension Ownership {
 
     /// The first text within an XMP element, as in `<dc:rights><rdf:Alt><rdf:li>…`.
     private static func element(_ name: String, in packet: [UInt8]) -> String? {
-        let text = String(decoding: packet, as: UTF8.self)
-        guard let start = text.utf8.firstRange(of: "<\(name)".utf8)?.upperBound,
-            let end = text.utf8[start...].firstRange(of: "</\(name)".utf8)?.lowerBound
+        guard let start = place(of: "<\(name)", in: packet[...])?.upperBound,
+            let end = place(of: "</\(name)", in: packet[start...])?.lowerBound
         else { return nil }
-        var content = text[start..<end]
-        if let item = content.utf8.firstRange(of: "<rdf:li".utf8) { content = content[item.upperBound...] }
-        guard let open = content.firstIndex(of: ">") else { return nil }
-        return unescaped(content[content.index(after: open)...].prefix { $0 != "<" })
+        var content = packet[start..<end]
+        if let item = place(of: "<rdf:li", in: content) { content = content[item.upperBound...] }
+        guard let open = content.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+        let text = content[(open + 1)...].prefix { $0 != UInt8(ascii: "<") }
+            .drop { $0 <= UInt8(ascii: " ") }.prefix(longestEntity * limit)
+        return unescaped(Substring(decoding: text, as: UTF8.self))
+    }
+
+    /// Where a text that begins with `<` is first.
+    private static func place(of text: String, in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+        var rest = bytes
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[start...]
+            if rest.starts(with: text.utf8) { return start..<start + text.utf8.count }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
     private static func unescaped(_ text: Substring) -> String {
@@ -101,5 +118,6 @@ extension Ownership {
         return result + rest
     }
 
+    private static let longestEntity = 6
     private static let entities = ["&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&apos;": "'"]
 }

@@ -57,7 +57,7 @@ extension VipsImage {
         let space = unsafe vips_image_get_interpretation(raw)
         let isCMYK = space == VIPS_INTERPRETATION_CMYK
         if needsConversion {
-            let image = try withRelativeTable()
+            let image = try withUsedTables()
             return try unsafe derived(shim_icc_to_srgb(image.raw, isCMYK ? "cmyk" : "srgb"))
         }
         if space == VIPS_INTERPRETATION_sRGB { return try duplicate() }
@@ -68,13 +68,18 @@ extension VipsImage {
 
     /// Renames the only table of a profile, which is for another intent, to the one for relative colours:
     /// libvips 8.14 would use sRGB instead of the profile. XYB JPEGs and pictures of scanners have such
-    /// profiles.
-    private borrowing func withRelativeTable() throws(ImagingError) -> VipsImage {
+    /// profiles. And removes the names of chains of elements, which could compute for minutes.
+    private borrowing func withUsedTables() throws(ImagingError) -> VipsImage {
         var profile = blob("icc-profile-data") ?? []
-        let place = unsafe profile.withUnsafeBytes { unsafe ColorProfile($0).placeOfOnlyTable }
+        let (only, chains) = unsafe profile.withUnsafeBytes { bytes in
+            let profile = unsafe ColorProfile(bytes)
+            return (profile.placeOfOnlyTable, profile.placesOfChains)
+        }
         let own = try duplicate()
-        guard let place else { return own }
-        profile.replaceSubrange(place..<place + 4, with: ColorProfile.relativeTable.utf8)
+        guard only != nil || !chains.isEmpty else { return own }
+        if let only { profile.replaceSubrange(only..<only + 4, with: ColorProfile.relativeTable.utf8) }
+        // Still names that differ, as Little CMS requires.
+        for place in chains { profile[place] = UInt8(ascii: "x") }
         own.set("icc-profile-data", to: profile)
         return own
     }
