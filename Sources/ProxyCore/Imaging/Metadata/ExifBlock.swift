@@ -79,14 +79,22 @@ struct ExifBlock {
         guard let second = number(end - 4, 4), let count = number(second, 2), count <= Self.entryLimit else {
             return
         }
-        func value(_ tag: Int) -> Int? {
+        func values(_ tag: Int) -> [Int] {
             let entry = (0..<count).map { second + 2 + $0 * Self.entryLength }.first { number($0, 2) == tag }
-            return entry.flatMap { number($0 + 8, 4) }
+            // A short is 3, a long 4.
+            guard let entry, let type = number(entry + 2, 2), let size = [3: 2, 4: 4][type],
+                let count = number(entry + 4, 4), count <= bytes.count / size,
+                let place = count * size <= 4 ? entry + 8 : number(entry + 8, 4)
+            else { return [] }
+            return (0..<count).compactMap { number(place + $0 * size, size) }
         }
-        // JPEGInterchangeFormat and JPEGInterchangeFormatLength.
-        if let from = value(0x0201), let length = value(0x0202), from >= end, length <= bytes.count - from {
-            bytes.replaceSubrange(from..<from + length, with: repeatElement(0, count: length))
-            if from + length == bytes.count { bytes.removeLast(length) }
+        // JPEGInterchangeFormat and its length, and StripOffsets and StripByteCounts.
+        for (places, lengths) in [(0x0201, 0x0202), (0x0111, 0x0117)] {
+            for (from, length) in zip(values(places), values(lengths))
+            where from >= end && from <= bytes.count && length <= bytes.count - from {
+                bytes.replaceSubrange(from..<from + length, with: repeatElement(0, count: length))
+                if from + length == bytes.count { bytes.removeLast(length) }
+            }
         }
         bytes.replaceSubrange(end - 4..<end, with: repeatElement(0, count: 4))
     }
