@@ -21,7 +21,7 @@ struct MemoryEstimate {
         let job = DecodingJob(
             header: header, frames: frames, isShrunk: isShrunk, isLinear: plan.isLinear, resultPixels: result)
         let decoder = header.format.row
-        let later = decoder.decodingMemory(job) + operations + drawing + writer + intermediate
+        let later = decoder.decodingMemory(job) + operations + letters + drawing + writer + intermediate
         return Self.base + sourceBytes + max(decoder.decodingPeak(job), later)
     }
 
@@ -41,21 +41,35 @@ struct MemoryEstimate {
 
     // MARK: - Operations
 
-    /// The most pixels from the end of the first operation on, as far as the header determines them; none for a report.
-    private var result: Int {
-        guard plan.format != .information else { return 0 }
-        let original = plan.original ?? header
-        var size = plan.firstSize(of: original) ?? header.size
-        var largest = size.area
-        for operation in plan.pipeline.operations.dropFirst() {
-            let resize = (operation as? Resize)?.plan(for: size, first: original.size)
-            size = resize?.cut ?? operation.resultSize(of: size)
-            let made = (resize?.scaled ?? size).area
-            // Beyond the limit the operation fails before it makes anything.
-            guard made * frames <= plan.limits.outputPixels else { break }
-            largest = max(largest, made)
+    /// The most pixels that an operation makes, or that are decoded where the first is no resize, as far as the header
+    /// determines them; none for a report.
+    private var result: Int { made.pixels }
+
+    /// What the largest text holds beside the picture: a mask, and its letters in their colour.
+    private var letters: Int { made.letters * (DecodingJob.bytesPerPixel + 2) }
+
+    /// The same; the most pixels that an operation reads, which may be more than once; and the pixels of the largest text.
+    private var made: (pixels: Int, read: Int, letters: Int) {
+        guard plan.format != .information else { return (0, 0, 0) }
+        let source = plan.uprightSize(of: header)
+        let operations = plan.pipeline.operations
+        var size = source
+        // What a first resize leaves is all that is decoded.
+        var (largest, letters) = (operations.first is Resize ? 0 : source.area, 0)
+        var read = largest
+        for (index, operation) in operations.enumerated() {
+            let resize = (operation as? Resize)?.plan(for: size, first: source)
+            let made = resize?.scaled ?? operation.resultSize(of: size)
+            // Beyond the limits the operation fails before it makes anything.
+            guard plan.permits(made, frames: frames) else { break }
+            largest = max(largest, made.area)
+            if index > 0 { read = max(read, size.area) } else if resize != nil { read = made.area }
+            if let text = operation as? Text {
+                letters = max(letters, Int(min(text.area(on: size), Double(plan.limits.outputPixels))))
+            }
+            size = resize?.cut ?? made
         }
-        return largest * frames
+        return (largest * frames, read * frames, letters)
     }
 
     /// What operations hold that need the whole picture: once, however many they are.
@@ -64,7 +78,8 @@ struct MemoryEstimate {
         let held = plan.pipeline.operations.map(\.cost.memory).max() ?? 0
         let copies = plan.maxBytes == nil && frames == 1 ? 0 : DecodingJob.bytesPerPixel
         let upright = plan.isLinear && isTurned ? header.size.area * frames * DecodingJob.bytesPerPixel : 0
-        return result * (max(held, isTurned ? DecodingJob.bytesPerPixel : 0) + copies) + upright
+        let read = made.read * max(held, isTurned ? DecodingJob.bytesPerPixel : 0)
+        return read + result * copies + upright
     }
 
     // MARK: - Writing

@@ -26,6 +26,18 @@ extension RenderPlan {
         return nil
     }
 
+    /// The size of a frame before the operations, upright: an intermediate's is its original's.
+    func uprightSize(of header: ImageHeader) -> PixelSize {
+        if let original { return original.size }
+        let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
+        return turn > 4 ? header.size.transposed : header.size
+    }
+
+    /// Whether frames of this size are within the limits of what operations make.
+    func permits(_ size: PixelSize, frames: Int) -> Bool {
+        max(size.width, size.height) <= limits.side && size.area <= limits.outputPixels / max(1, frames)
+    }
+
     /// The size of a frame after the first operation, if the header determines it: for one that resizes, or
     /// if there is none.
     func firstSize(of header: ImageHeader) -> PixelSize? {

@@ -38,21 +38,15 @@ package struct WorkEstimate {
 
     /// The work of the operations, and the size of a frame after them.
     private var operations: (cost: Double, size: PixelSize) {
-        let turn = plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation
-        // The original of an intermediate decides the sizes.
-        var size = (plan.original ?? header).size
-        if turn > 4, plan.original == nil { size = size.transposed }
-        var cost = 0.0
+        let source = plan.uprightSize(of: header)
+        var (size, cost) = (source, 0.0)
         guard plan.format != .information else { return (Double(header.size.area) * Operation.report, size) }
-        let source = size
         for operation in plan.pipeline.operations {
             // A resize may be bound by the source's size, whatever another operation has left of it.
             let resize = (operation as? Resize)?.plan(for: size, first: source)
             let result = resize?.cut ?? operation.resultSize(of: size)
             let largest = resize?.scaled ?? result
-            guard max(largest.width, largest.height) <= plan.limits.side,
-                largest.area * frames <= plan.limits.outputPixels
-            else { break }
+            guard plan.permits(largest, frames: frames) else { break }
             cost += self.cost(of: operation, on: size, making: largest) * Double(frames)
             size = result
         }

@@ -150,11 +150,32 @@ struct MemoryBudgetTests {
             format: .png, size: PixelSize(10, 10), frames: 1, hasAlpha: false, orientation: 1)
         func bytes(_ transform: String) throws -> Int {
             let plan = RenderPlan(
-                pipeline: try TransformPipeline(parsing: transform), format: .explicit(.png))
+                pipeline: try TransformPipeline(parsing: transform), format: .explicit(.webp))
             return MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 100).bytes
         }
 
         #expect(try bytes("flip:h,resize:7000x7000:fill:enlarge=1,blur:5") > 4 * 49_000_000)
         #expect(try bytes("flip:h,resize:90000x90000:fill:enlarge=1,blur:5") == bytes("flip:h,blur:5"))
+        #expect(try bytes("extend:6900x6900") > 4 * 47_000_000, "the first operation counts, too")
+        let beyond = ":cover:enlarge=1:zoomx=100:zoomy=100:density=100"
+        #expect(try bytes("flip:h,resize:100000x100000\(beyond)") == bytes("flip:h"))
+        let lines = Base64.encodeURL("W\(String(repeating: "\n", count: 50))W".utf8)
+        #expect(try bytes("extend:9000x10,text:size=40:text64=\(lines)") > 6 * 27_000_000)
+    }
+
+    @Test("A turned original and a cover count with the sizes that the operations work on")
+    func sizes() throws {
+        func bytes(_ width: Int, _ height: Int, _ orientation: Int, _ transform: String) throws -> Int {
+            let header = ImageHeader(
+                format: .png, size: PixelSize(width, height), frames: 1, hasAlpha: false,
+                orientation: orientation)
+            let plan = RenderPlan(
+                pipeline: try TransformPipeline(parsing: transform), format: .explicit(.webp))
+            return MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 100).bytes
+        }
+
+        let turned = try bytes(1_600, 400, 6, "flip:h,resize:3000x:enlarge=1")
+        #expect(turned > 4 * 36_000_000)
+        #expect(try bytes(10_000, 100, 1, "resize:100x100:cover,resize:7000x:enlarge=1") > 4 * 49_000_000)
     }
 }

@@ -96,10 +96,22 @@ package struct Text: ImageTransforming {
     /// Whether it is repeated over the whole picture.
     private var isTiled: Bool { arguments.isOn(Self.tile) }
 
-    /// The maximum number of pixels that its letters cover.
+    /// The maximum number of pixels of the rectangle around its letters. A line break makes a line of the picture's width, a
+    /// tab is as wide as eight letters; scalars are counted, since a font may lack what several of them are together.
     package func area(on canvas: PixelSize) -> Double {
-        letterSize(on: canvas) * letterSize(on: canvas) * Double(content.count)
+        let size = letterSize(on: canvas)
+        return content.unicodeScalars.reduce(0) { area, scalar in
+            switch scalar {
+            case "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}":
+                area + size * Self.lineHeight * max(size, Double(canvas.width))
+            case "\t": area + size * size * Self.tabWidth
+            default: area + size * size
+            }
+        }
     }
+
+    /// Of a line and of a tab, in ems.
+    private static let lineHeight = 1.5, tabWidth = 8.0
 
     // MARK: - Drawing
 
