@@ -67,12 +67,15 @@ package struct JobQueue<Job> {
         uses[client, default: Use()].time = max(uses[client]?.time ?? .zero, startingUse)
     }
 
-    /// Returns a job that was taken and has not begun to the front.
-    /// - Parameter isExpensive: whether the job has turned out to be much work.
-    mutating func putBack(_ job: Job, id: Int, for waiters: Waiters, isExpensive: Bool = false) {
-        if let run = running.removeValue(forKey: id) {
-            for client in run.clients { uses[client]?.workers -= 1 }
-        }
+    /// Returns a job that was taken and has not ended to the front.
+    /// - Parameters:
+    ///   - job, id, waiters: the job.
+    ///   - isExpensive: whether the job has turned out to be much work.
+    ///   - now: the time until which its clients have used a worker.
+    mutating func putBack(
+        _ job: Job, id: Int, for waiters: Waiters, isExpensive: Bool = false, at now: ContinuousClock.Instant
+    ) {
+        if let run = running.removeValue(forKey: id) { count(run, until: now) }
         waiting.insert(Waiting(id: id, job: job, waiters: waiters, isExpensive: isExpensive), at: 0)
     }
 
@@ -149,10 +152,15 @@ package struct JobQueue<Job> {
     /// Records that a job has ended.
     package mutating func end(_ id: Int, at now: ContinuousClock.Instant) {
         guard let run = running.removeValue(forKey: id) else { return }
+        count(run, until: now)
+        for client in run.clients { forgetIfIdle(client) }
+    }
+
+    /// Counts what the clients of a run have used.
+    private mutating func count(_ run: Running, until now: ContinuousClock.Instant) {
         for client in run.clients {
             uses[client]?.workers -= 1
             uses[client]?.time += (now - run.start) / run.clients.count
-            forgetIfIdle(client)
         }
     }
 

@@ -324,7 +324,7 @@ struct PoolState {
             return fail(job, isUnwanted ? .cancelled : .queueTimedOut)
         }
         forgetRun(of: job)
-        waiting.putBack(job, id: job.id, for: job.waiters, isExpensive: isExpensive)
+        waiting.putBack(job, id: job.id, for: job.waiters, isExpensive: isExpensive, at: now)
     }
 
     /// Whether the caller of a running job has cancelled it.

@@ -24,6 +24,9 @@ struct RenderJob: Sendable {
     /// Whether a worker has exited during it already; a second one is not replaced by a third.
     var isRetried = false
 
+    /// Whether it has computed for longer than its header promised, and counts as much work from then on.
+    var isSlow = false
+
     /// The same, for its second worker.
     var retried: RenderJob {
         var job = self

@@ -32,7 +32,7 @@ extension WorkerPool {
     package enum RestartReason: String, Sendable, CaseIterable {
         /// It crashed, or broke the protocol.
         case crash
-        /// Its job passed the deadline.
+        /// Its job passed the deadline, or took longer than it may beside another one of much work.
         case timeout
         /// It ran out of memory.
         case memory

@@ -17,6 +17,7 @@ package final class WorkerPool: ImageRendering {
     private let state: Mutex<PoolState>
     /// The time by which jobs and workers take too long.
     let clock: PoolClock
+    private let patience: Duration
 
     /// Creates a pool; nothing is started yet.
     ///
@@ -24,8 +25,13 @@ package final class WorkerPool: ImageRendering {
     ///   - configuration: numbers and bounds; `isolation` is ignored.
     ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
     ///   - clock: the system's by default.
-    package init(configuration: TransformConfiguration, executable: String, clock: PoolClock = PoolClock()) {
+    ///   - patience: how long the smallest job may compute before it counts as much work.
+    package init(
+        configuration: TransformConfiguration, executable: String, clock: PoolClock = PoolClock(),
+        patience: Duration = .seconds(1)
+    ) {
         self.clock = clock
+        self.patience = patience
         settings = Mutex(configuration)
         self.executable = executable
         let workers = configuration.workerCount
@@ -168,6 +174,10 @@ package final class WorkerPool: ImageRendering {
     }
 
     // MARK: - For the workers' threads
+
+    /// How long a job may compute before it counts as much work, whatever its header promised: a second, and a tenth for each
+    /// megapixel of `WorkEstimate`, of which a usual one takes 25 ms.
+    func patience(for work: Int) -> Duration { patience + patience / 10 * min(work, 10_000) }
 
     /// Queues a job of much work until another one like it has ended: one worker is left to the others.
     func postpone(_ job: RenderJob) {

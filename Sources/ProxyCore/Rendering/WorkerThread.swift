@@ -246,18 +246,24 @@ final class WorkerThread: Sendable {
         var stage = Stage.header
         var isPostponed = false
         var deadline = now + configuration.timeout.duration
+        var patience = Duration.zero
+        // When it is looked at how long the job has computed; nil where that does not matter any more.
+        var review: ContinuousClock.Instant?
         while true {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }) {
                 try proceed(.proceed, &stage, &deadline, process)
+                if !job.isSlow { review = now + patience }
             }
-            switch (process.wait(alert: alert.raw, until: deadline, by: pool.clock), stage) {
+            let end = min(deadline, review ?? deadline)
+            switch (process.wait(alert: alert.raw, until: end, by: pool.clock), stage) {
             case (.message, .header):
                 let reply = try process.receive()
                 guard case .measured(let bytes, let work) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
                 guard bytes >= 0 else { throw .malformed }
-                isPostponed = !pool.update { $0.admits(work: work, on: index) }
+                patience = pool.patience(for: work)
+                isPostponed = !pool.update { $0.admits(work: job.isSlow ? .max : work, on: index) }
                 guard !isPostponed else {
                     try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
                     continue
@@ -281,6 +287,11 @@ final class WorkerThread: Sendable {
             case (.deadline, .waiting):
                 pool.update { $0.releaseMemory(of: index) }
                 try proceed(.refuse(.queueTimedOut), &stage, &deadline, process)
+            case (.deadline, .pixels) where review != nil && deadline > now:
+                let left = patience - process.jobTime()
+                review = left > .zero ? now + left : nil
+                guard left <= .zero, !pool.update({ $0.admits(work: .max, on: index) }) else { continue }
+                return startAgainLater(job, &process)
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
@@ -291,6 +302,20 @@ final class WorkerThread: Sendable {
                 }
             }
         }
+    }
+
+    /// Kills the worker of a job that takes longer than it may while another one of much work runs; the job has its turn when
+    /// that has ended.
+    private func startAgainLater(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
+        process.end()
+        pool.update { state in
+            state.workerEnded(index, .timeout)
+            state.releaseMemory(of: index)
+        }
+        var job = job
+        job.isSlow = true
+        pool.postpone(job)
+        return .gone
     }
 
     /// Whether a job needs more than a worker may take; address space, some of which a worker uses from its

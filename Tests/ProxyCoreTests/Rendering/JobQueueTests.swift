@@ -35,7 +35,7 @@ struct JobQueueTests {
         }
 
         func putBack(_ job: String, for interest: Waiters, isExpensive: Bool) {
-            queue.putBack(job, id: ids[job] ?? 0, for: interest, isExpensive: isExpensive)
+            queue.putBack(job, id: ids[job] ?? 0, for: interest, isExpensive: isExpensive, at: now)
         }
 
         func end(_ job: String, after time: Duration) {

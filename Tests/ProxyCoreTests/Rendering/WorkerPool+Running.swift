@@ -14,7 +14,7 @@ extension WorkerPool {
     /// - Parameter time: by which its jobs and workers take too long; the system's by default.
     static func running(
         by time: ManualTime? = nil, executable: String = DaemonProcess.executable,
-        _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
+        patience: Duration = .seconds(3_600), _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
     ) async throws {
         var configuration = TransformConfiguration()
         configuration.workers = 1
@@ -26,7 +26,7 @@ extension WorkerPool {
         change(&configuration)
         let pool = WorkerPool(
             configuration: configuration, executable: executable,
-            clock: time.map { PoolClock($0) } ?? PoolClock())
+            clock: time.map { PoolClock($0) } ?? PoolClock(), patience: patience)
         try await pool.start()
         do { try await body(pool) } catch {
             await pool.stop()
