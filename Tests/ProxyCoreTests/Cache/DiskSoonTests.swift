@@ -263,6 +263,24 @@ struct WriteInboxTests {
         await disk.close()
     }
 
+    @Test("A client has half of the places at most, and the last ones are for purges")
+    func shares() {
+        var inbox = WriteInbox()
+        func append(_ client: UInt32?, _ count: Int) -> Int {
+            (0..<count).count { _ in
+                let job = WriteJob(for: client.map { ClientID(v4: $0) }) { _, _ in }
+                return inbox.append(job, limit: 16)
+            }
+        }
+
+        let taken = [append(1, 10), append(2, 10), append(3, 1), append(nil, 3)]
+        #expect(taken == [8, 6, 0, 2])
+        inbox.isDue = true
+        #expect(inbox.takeBatch(8).count == 8)
+        let next = [append(1, 1), append(2, 8)]
+        #expect(next == [1, 2])
+    }
+
     @Test("Beyond the bound jobs are refused, and after the end all are")
     func refused() async throws {
         let disk = try open(delay: .minutes(60), waiting: 2)

@@ -41,7 +41,7 @@ extension DiskWriter {
 
     /// Names a staged file, whose header is written, as the entry's; and saves its source's record, if given.
     func name(
-        _ file: OwnedDescriptor, as entry: IndexEntry, durable: Bool, record: SourceRecord?,
+        _ file: OwnedDescriptor, as entry: IndexEntry, record: SourceRecord?,
         _ batch: inout WriteBatch
     ) throws(DiskCacheError) {
         try storage.requireOn()
@@ -53,9 +53,6 @@ extension DiskWriter {
         batch.bytes += entry.bytes
         batch.changes.append { try $0.put(entry) }
         if let record { try save(record, nil, &batch) }
-        guard durable else { return }
-        try storage.folder.syncNames(of: entry.id)
-        batch.isDurable = true
     }
 
     /// Writes a short body into a file, names that, and saves the record.
@@ -68,7 +65,7 @@ extension DiskWriter {
         let entry = try storage.finish(
             staged, write.description, record, byteCount: write.body.count, checksum: write.checksum,
             durable: false)
-        try name(staged.file, as: entry, durable: false, record: record, &batch)
+        try name(staged.file, as: entry, record: record, &batch)
     }
 
     /// Saves a source's record.

@@ -30,7 +30,8 @@ extension DiskWriter {
         do {
             if try reopen() { return true }
             guard !storage.isOff else { return false }
-            if storage.health.withLock(\.needsSpace) { try evictForSpace() }
+            // What is not counted yet would be removed without an end: its removal does not make the sum smaller.
+            if isLoaded, storage.health.withLock(\.needsSpace) { try evictForSpace() }
             if try stepSweep() { return true }
             if stepLoad() { return true }
             if try stepScan() { return true }

@@ -70,13 +70,16 @@ final class DiskWriter: @unchecked Sendable {
     // MARK: - From any thread
 
     /// Runs a job, and returns its result once it is in the index.
+    /// - Parameters:
+    ///   - client: the client whose entry it stores; nil for the daemon itself and for purges.
+    ///   - work: the job.
     /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong; a failure is counted.
     func perform<Value: Sendable>(
-        _ work: @escaping WriteJob.Work<Value>
+        for client: ClientID? = nil, _ work: @escaping WriteJob.Work<Value>
     ) async throws(DiskCacheError) -> Value {
         let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
             do throws(DiskCacheError) {
-                try submit(WriteJob(work) { continuation.resume(returning: $0) })
+                try submit(WriteJob(for: client, work) { continuation.resume(returning: $0) })
             } catch {
                 storage.failed(with: error)
                 continuation.resume(returning: .failure(error))
@@ -100,8 +103,7 @@ final class DiskWriter: @unchecked Sendable {
         let limits = storage.configuration.limits
         let (isDue, isFirst) = try inbox.withLock { (inbox) throws(DiskCacheError) in
             guard !inbox.isClosed else { throw .closed }
-            guard inbox.jobs.count < limits.maxWaitingWrites else { throw .overloaded }
-            inbox.jobs.append(job)
+            guard inbox.append(job, limit: limits.maxWaitingWrites) else { throw .overloaded }
             if !job.isDeferred || inbox.jobs.count >= limits.batchSize { inbox.isDue = true }
             return (inbox.isDue, inbox.jobs.count == 1)
         }

@@ -58,12 +58,17 @@ struct FailureTable: Sendable {
         _ = ring.insert(failure, for: failure.key, cost: failure.cost)
     }
 
-    /// The failure of a requested key.
+    /// The failure of a requested key; an expired one is removed.
     mutating func lookUp(_ key: CacheKey, at now: Int64) -> RememberedFailure? {
-        ring.value(for: key).flatMap { $0.isCurrent(at: now) ? $0 : nil }
+        guard let failure = ring.peek(key) else { return nil }
+        guard failure.isCurrent(at: now) else {
+            remove(key)
+            return nil
+        }
+        return ring.value(for: key)
     }
 
-    /// The failure of a key that no client requests.
+    /// The failure of a key, which does not count as a request.
     func peek(_ key: CacheKey, at now: Int64) -> RememberedFailure? {
         ring.peek(key).flatMap { $0.isCurrent(at: now) ? $0 : nil }
     }

@@ -233,7 +233,7 @@ extension ImageJob {
         return await tiers.store(
             original.content, at: original.place, as: record, replacing: stale,
             receivedAt: fetch.received.receivedAt,
-            scope: scope, token: fetch.token, now: now.seconds)
+            scope: scope, for: context.client, token: fetch.token, now: now.seconds)
     }
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to store it.

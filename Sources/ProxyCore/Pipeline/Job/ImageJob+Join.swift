@@ -63,7 +63,9 @@ extension ImageJob {
         // Issued again: a purge between the job's creation and the task's start does not concern it.
         if given == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
         var response = try await job.image()
-        if scope == .durable { await tiers.makeDurable(&response, for: request, token: job.token) }
+        if scope == .durable {
+            await tiers.makeDurable(&response, for: request, client: context.client, token: job.token)
+        }
         try await leaseMemory(of: &response)
         return response
     }

@@ -94,7 +94,8 @@ extension ImageJob {
             transform: rendition.timings.transform, encode: rendition.timings.encode)
         let part = context.trace?.begin("cache store")
         await tiers.store(
-            &response, from: target, scope: narrower ?? scope, mayPromote: mayPromote, token: token)
+            &response, from: target, scope: narrower ?? scope, mayPromote: mayPromote,
+            for: context.client, token: token)
         part?.end()
         offer(made: response)
         // Slow clients would hold the copy on the heap, which no tier counts.

@@ -262,7 +262,7 @@ struct ImageJob: Sendable {
         // After a 304 the entry in memory has the new record already. An improvement may have put other bytes there meanwhile.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
             .flatMap { $0.description.contentHash == found.description.contentHash ? $0 : nil }
-        await promote(&response)
+        if tiers.peek(request.resultKey) == nil { await promote(&response) }
         if !context.isPrefetch { tiers.keepOpen(&response, token: token) }
         return response
     }

@@ -6,6 +6,7 @@ import Cache
 import Freshness
 import Glibc
 import Loading
+import Primitives
 import Request
 import Synchronization
 
@@ -104,7 +105,7 @@ extension ImageTiers {
     func store(
         _ content: PartialBody.Content, at place: SpillTarget, as record: SourceRecord,
         replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, scope: StorageScope,
-        token: PurgeToken, now: Int64
+        for client: ClientID?, token: PurgeToken, now: Int64
     ) async -> Source.Stored {
         guard !record.reuse.directives.forbidStoring, scope != .nothing,
             let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
@@ -128,7 +129,8 @@ extension ImageTiers {
         // Together with the record: a request that reads that before would look for bytes that are not there yet.
         if originals.usesDisk, scope.usesDisk,
             await storeOnDisk(
-                content, place.value, description, record, durable: scope == .durable, token: token)
+                content, place.value, description, record, durable: scope == .durable, for: client,
+                token: token)
         {
             update(record, token: token)
             return Source.Stored(isAnywhere: token.isValid, isDurable: scope == .durable)
@@ -140,21 +142,22 @@ extension ImageTiers {
     /// Whether body and record are in the disk tier.
     private func storeOnDisk(
         _ content: PartialBody.Content, _ place: OutputTarget?, _ description: EntryDescription,
-        _ record: SourceRecord, durable: Bool, token: PurgeToken
+        _ record: SourceRecord, durable: Bool, for client: ClientID?, token: PurgeToken
     ) async -> Bool {
         do throws(DiskCacheError) {
             // Bytes in memory first: a file may have been reserved for them, and stayed empty.
             if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
                 return disk.storeSoon(
-                    description, body: bytes, checksum: content.checksum, record: record, token: token)
+                    description, body: bytes, checksum: content.checksum, record: record, for: client,
+                    token: token)
             } else if case .bytes(let bytes) = content.body {
                 try await disk.store(
                     description, body: bytes, checksum: content.checksum, record: record, savesRecord: true,
-                    durable: durable, token: token)
+                    durable: durable, for: client, token: token)
             } else if let staged = place?.staged {
                 try await disk.commit(
                     staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
-                    record: record, savesRecord: true, durable: durable, token: token)
+                    record: record, savesRecord: true, durable: durable, for: client, token: token)
             } else {
                 return false
             }
@@ -213,7 +216,7 @@ extension ImageTiers {
     /// - Parameter mayPromote: whether memory may get it.
     func store(
         _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, mayPromote: Bool,
-        token: PurgeToken
+        for client: ClientID?, token: PurgeToken
     ) async {
         guard !response.record.reuse.directives.forbidStoring, scope != .nothing,
             !token.knowsNewerContent(than: response.description)
@@ -225,7 +228,7 @@ extension ImageTiers {
             let isCommitted: Void? = try? await disk.commit(
                 staged, response.description, byteCount: byteCount, bodyChecksum: nil,
                 record: response.record,
-                durable: scope == .durable, token: token)
+                durable: scope == .durable, for: client, token: token)
             response.isStored = isCommitted != nil
             response.isDurable = response.isStored && scope == .durable
             if response.isDurable { response.entry?.markDurable() }
@@ -275,7 +278,7 @@ extension ImageTiers {
     /// that this is done once for it.
     /// - Parameter token: given before the response was looked up.
     func makeDurable(
-        _ response: inout ImageResponse, for request: ImageRequest, token: PurgeToken
+        _ response: inout ImageResponse, for request: ImageRequest, client: ClientID?, token: PurgeToken
     ) async {
         let record = response.record
         var description = response.description
@@ -285,7 +288,7 @@ extension ImageTiers {
         else { return }
         if isOriginal { description.name(request.sourceKey, request.sourceKeyText) }
         // Ignored: why the disk can't answer; the tier has counted it, and to store is to try once more.
-        if (try? await disk.makeDurable(description)) == true { return markDurable(&response) }
+        if (try? await disk.makeDurable(description, for: client)) == true { return markDurable(&response) }
         guard let bytes = await bytes(of: response.body) else { return }
         // The index knows more of a source than a file does.
         let known = await disk.sourceRecord(for: record.key)
@@ -293,7 +296,7 @@ extension ImageTiers {
         do throws(DiskCacheError) {
             try await disk.store(
                 description, body: bytes, record: known ?? record, savesRecord: known == nil, durable: true,
-                token: token)
+                for: client, token: token)
         } catch {
             return
         }
