@@ -56,7 +56,7 @@ struct Components: Sendable {
         let limit =
             predecessor.flatMap { $0.limit.configuration == rate ? $0.limit : nil } ?? ClientLimit(rate)
         let status = StatusHandler(
-            metrics: metrics,
+            text: MetricsText(metrics),
             isReady: { [workers, isDraining] in
                 !isDraining.value && (configuration.transform.isolation == .none || workers.isReady)
             })

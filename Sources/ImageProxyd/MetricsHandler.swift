@@ -35,7 +35,7 @@ final class MetricsHandler: RequestHandling {
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         case .metrics:
-            return .later(context: ExchangeContext(.metrics).packed) { status.metrics(for: request) }
+            return .later(context: ExchangeContext(.metrics).packed) { await status.metrics(for: request) }
         default: return page ?? .now(Self.notFound)
         }
     }

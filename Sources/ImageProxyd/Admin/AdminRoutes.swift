@@ -180,7 +180,7 @@ struct AdminRoutes {
         case .image: try await cache.purgeImage(query)
         case .failed where request.method == .delete: try failed.clear(query)
         case .failed: try failed.list(query)
-        case .metrics: status.metrics(for: request)
+        case .metrics: await status.metrics(for: request)
         case .sign: try sign.sign(query)
         case .stats: try events.answer(with: stats)
         case .information, .prefetch, .srcset, .transforms: Self.methodNotAllowed(allowed)

@@ -69,7 +69,7 @@ final class Routes: Sendable {
         case .readyz: return .now(status.readiness())
         case .metrics:
             return .later(context: ExchangeContext(.metrics).packed) { [status] in
-                status.metrics(for: request)
+                await status.metrics(for: request)
             }
         default: return .now(Self.notFound(request, route))
         }

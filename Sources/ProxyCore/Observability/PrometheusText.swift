@@ -106,9 +106,11 @@ private func number(_ value: MetricSample.Value) -> String {
 }
 
 private func escapedHelp(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\n") }) else { return text }
+    return text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
 }
 
 private func escapedLabel(_ text: String) -> String {
-    escapedHelp(text).replacing("\"", with: "\\\"")
+    let text = escapedHelp(text)
+    return text.utf8.contains(UInt8(ascii: "\"")) ? text.replacing("\"", with: "\\\"") : text
 }
