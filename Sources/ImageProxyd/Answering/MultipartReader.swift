@@ -59,8 +59,10 @@ struct MultipartReader {
             return true
         case .head:
             guard let end = rest.firstRange(of: "\r\n\r\n".utf8) else {
-                if rest.count > Self.maxHead { state = .done }
-                return rest.count > Self.maxHead
+                guard rest.count > Self.maxHead else { return false }
+                // Behind the file a part is skipped, however long its head is.
+                state = hasFile ? .content(isWanted: false) : .done
+                return true
             }
             let isWanted = !hasFile && Self.isFile(rest[..<end.lowerBound])
             hasFile = hasFile || isWanted

@@ -58,11 +58,11 @@ package final class Waiters: Sendable {
     ) {
         raise(to: priority)
         report(.joined(client)) { state in
-            let isKnown = state.clients.contains(client)
+            let isNew = !state.clients.contains(client) && state.clients.count < Self.mostClients
             // Any number of clients may stand behind nil.
-            guard !isKnown || client == nil else { return false }
+            guard isNew || client == nil else { return false }
             state.lastJoin = now
-            if !isKnown, state.clients.count < Self.mostClients { state.clients.append(client) }
+            if isNew { state.clients.append(client) }
             return true
         }
     }
