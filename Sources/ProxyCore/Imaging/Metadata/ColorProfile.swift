@@ -105,7 +105,6 @@
 
     /// Reads a big-endian number of four bytes; nil beyond the end.
     private func number(_ place: Int) -> Int? {
-        guard place >= 0, unsafe place <= bytes.count - 4 else { return nil }
-        return unsafe Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+        unsafe bytes.number(at: place, length: 4)
     }
 }

@@ -4,7 +4,7 @@
 struct ExifBlock {
     /// The structure, from its byte order mark on.
     private(set) var bytes: [UInt8]
-    private var isLittleEndian: Bool
+    private var order: ByteOrder
     /// The positions of the first directory's entries, each 12 bytes long.
     private var entries: [Int] = []
 
@@ -27,8 +27,8 @@ struct ExifBlock {
     init?(_ block: [UInt8]) {
         bytes = block.starts(with: Self.prefix) ? Array(block.dropFirst(Self.prefix.count)) : block
         switch bytes.prefix(4) {
-        case [0x49, 0x49, 0x2A, 0x00]: isLittleEndian = true
-        case [0x4D, 0x4D, 0x00, 0x2A]: isLittleEndian = false
+        case [0x49, 0x49, 0x2A, 0x00]: order = .littleEndian
+        case [0x4D, 0x4D, 0x00, 0x2A]: order = .bigEndian
         default: return nil
         }
         guard let start = number(Self.pointer, 4), let count = number(start, 2), count <= Self.entryLimit,
@@ -38,9 +38,7 @@ struct ExifBlock {
     }
 
     private func number(_ offset: Int, _ length: Int) -> Int? {
-        guard offset >= 0, offset + length <= bytes.count else { return nil }
-        let part = bytes[offset..<offset + length]
-        return (isLittleEndian ? Array(part.reversed()) : Array(part)).reduce(0) { $0 << 8 | Int($1) }
+        bytes.number(at: offset, length: length, order)
     }
 
     private func entry(_ tag: Tag) -> Int? { entries.first { number($0, 2) == tag.rawValue } }
@@ -68,7 +66,7 @@ struct ExifBlock {
     mutating func resetOrientation() {
         guard let entry = entry(.orientation) else { return }
         // A short (type 3) is in the first two bytes of the value.
-        bytes.replaceSubrange(entry + 8..<entry + 12, with: isLittleEndian ? [1, 0, 0, 0] : [0, 1, 0, 0])
+        bytes.replaceSubrange(entry + 8..<entry + 12, with: spelled(1, 2) + [0, 0])
     }
 
     /// Removes the second directory, and the bytes of the thumbnail that it describes (EXIF 2.32 §4.5.5): a changed picture
@@ -105,7 +103,7 @@ struct ExifBlock {
     init(_ ownership: Ownership) {
         // A directory without entries and without a next one.
         bytes = [0x49, 0x49, 0x2A, 0x00, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-        isLittleEndian = true
+        order = .littleEndian
         self = adding(ownership)
     }
 
@@ -153,8 +151,5 @@ struct ExifBlock {
     }
 
     /// A number in the structure's byte order.
-    private func spelled(_ value: Int, _ length: Int) -> [UInt8] {
-        let little = (0..<length).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-        return isLittleEndian ? little : little.reversed()
-    }
+    private func spelled(_ value: Int, _ length: Int) -> [UInt8] { order.bytes(of: value, length: length) }
 }

@@ -40,8 +40,3 @@ struct Insertion {
     /// Their position.
     let offset: Int
 }
-
-/// A big-endian number of four bytes.
-func bigEndian(_ number: Int) -> [UInt8] {
-    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-}

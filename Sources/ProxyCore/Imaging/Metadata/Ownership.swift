@@ -73,9 +73,9 @@ extension Ownership {
         guard block.count > 5 else { return nil }
         for start in 0..<block.count - 5
         where block[start] == 0x1C && block[start..<start + 3].elementsEqual(mark) {
-            let length = Int(block[start + 3]) << 8 | Int(block[start + 4])
+            let length = block.number(at: start + 3, length: 2) ?? 0
             let end = start + 5 + length
-            guard length > 0, length <= 0x7FFF, end <= block.count else { continue }
+            guard (1...0x7FFF).contains(length), end <= block.count else { continue }
             return text(block[start + 5..<end])
         }
         return nil

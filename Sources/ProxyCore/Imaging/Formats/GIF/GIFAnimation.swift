@@ -97,7 +97,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
     }
 
     private static func short(_ file: UnsafeRawBufferPointer, _ place: Int) -> Int {
-        unsafe Int(file[place]) | Int(file[place + 1]) << 8
+        unsafe file.number(at: place, length: 2, .littleEndian) ?? 0
     }
 
     private static func place(_ file: UnsafeRawBufferPointer, _ start: Int) -> PixelRectangle {
@@ -108,7 +108,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
     /// Returns a frame as a file of its own, without a background.
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8] {
         let size = frames[index].place.size
-        let sides = [size.width, size.height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8 & 0xFF)] }
+        let sides = [size.width, size.height].flatMap { ByteOrder.littleEndian.bytes(of: $0, length: 2) }
         var bytes = unsafe Array("GIF89a".utf8) + sides + [file[10], 0, 0]
         let data = frames[index].data
         for range in data.dropLast() { unsafe bytes += file[range] }

@@ -31,10 +31,9 @@
 
     /// Reads a big-endian number of up to eight bytes; nil beyond the end, and if an `Int` can't hold it.
     mutating func number(_ length: Int) -> Int? {
-        guard length >= 0, length <= 8, length <= rest else { return nil }
-        let value = unsafe bytes[place..<place + length].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        place += length
-        return Int(exactly: value)
+        guard (0...8).contains(length), length <= rest else { return nil }
+        defer { place += length }
+        return unsafe bytes.number(at: place, length: length)
     }
 
     /// Reads a code of four letters; nil beyond the end.

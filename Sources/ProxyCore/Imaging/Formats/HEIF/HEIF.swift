@@ -124,10 +124,8 @@ private enum HEIFBrands {
     /// The format of the first known brand: first the major one, then the others.
     static func format(of prefix: ArraySlice<UInt8>) -> ImageFormat? {
         let bytes = Array(prefix)
-        guard bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
-        let length = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
-        let end = min(length, bytes.count)
-        guard end >= 12 else { return nil }
+        let end = min(bytes.number(at: 0, length: 4) ?? 0, bytes.count)
+        guard end >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         let compatible = stride(from: 16, through: end - 4, by: 4)
         return ([8] + Array(compatible)).lazy.compactMap { start in
             formats[String(decoding: bytes[start..<start + 4], as: UTF8.self)]

@@ -19,16 +19,17 @@ enum HEIFAlpha {
         guard let missing = unsafe HEIFItems(file)?.missingOfAlpha,
             let boxes = unsafe boxes(of: file, missing.list)
         else { return nil }
-        let added = missing.entries.flatMap { entry in
-            (0..<missing.list.width).reversed().map { UInt8(truncatingIfNeeded: entry >> ($0 * 8)) }
-        }
+        let added = missing.entries.flatMap { bigEndian($0, length: missing.list.width) }
         let count = unsafe Int(file[missing.list.countPlace]) + missing.entries.count
         guard count <= entryLimit else { return nil }
         var whole = unsafe Array(file)
         var meta = Array(whole[boxes[0]])
         let start = boxes[0].lowerBound
         whole.replaceSubrange(start + 4..<start + headLength, with: "free".utf8)
-        for box in boxes { lengthen(&meta, box.lowerBound - start, to: box.count + added.count) }
+        for box in boxes {
+            let place = box.lowerBound - start
+            meta.replaceSubrange(place..<place + 4, with: bigEndian(box.count + added.count))
+        }
         meta[missing.list.countPlace - start] = UInt8(count)
         meta.insert(contentsOf: added, at: missing.list.end - start)
         return whole + meta
@@ -62,9 +63,5 @@ enum HEIFAlpha {
         var head = unsafe BoxReader(file)
         guard head.skip(start) != nil, head.number(4) == body.rest + headLength else { return nil }
         return start..<body.placeInFile + body.rest
-    }
-
-    private static func lengthen(_ bytes: inout [UInt8], _ place: Int, to length: Int) {
-        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: length >> ((3 - index) * 8)) }
     }
 }

@@ -9,9 +9,7 @@ enum HEIFOrder {
     /// Sorts the properties in place; their positions do not change. O(number of items).
     static func arrange(_ file: UnsafeMutableRawBufferPointer) {
         for list in unsafe HEIFItems(UnsafeRawBufferPointer(file))?.disordered ?? [] {
-            let entries = list.entries.flatMap { entry in
-                (0..<list.width).reversed().map { UInt8(truncatingIfNeeded: entry >> ($0 * 8)) }
-            }
+            let entries = list.entries.flatMap { bigEndian($0, length: list.width) }
             let start = list.end - entries.count
             for (index, byte) in entries.enumerated() { unsafe file[start + index] = byte }
         }

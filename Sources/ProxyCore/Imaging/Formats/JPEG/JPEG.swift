@@ -88,10 +88,9 @@ enum JPEG: FormatCoder {
         return MetadataAddition(replacesAll: true) { header in
             guard header.count >= 6, body.count <= 0xFFFF - 2 else { return nil }
             let hasJFIF = header[2] == 0xFF && header[3] == 0xE0
-            let length = body.count + 2
             return Insertion(
-                bytes: [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)] + body,
-                offset: hasJFIF ? 4 + (Int(header[4]) << 8 | Int(header[5])) : 2)
+                bytes: [0xFF, 0xE1] + bigEndian(body.count + 2, length: 2) + body,
+                offset: hasJFIF ? 4 + (header.number(at: 4, length: 2) ?? 0) : 2)
         }
     }
 
@@ -136,12 +135,11 @@ extension VipsSource {
         unsafe withBytes { file in
             guard let place = unsafe JPEGScans(of: file).growingSize else { return false }
             let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: file)
-            let sides = [place, place + 2].map { unsafe Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+            let sides = [place, place + 2].map { unsafe file.number(at: $0, length: 2) ?? 0 }
                 .map { ($0 + divisor - 1) / divisor * divisor }
             guard sides.allSatisfy({ (1...JPEG.maxSide).contains($0) }) else { return false }
-            for (side, place) in zip(sides, [place, place + 2]) {
-                unsafe bytes[place] = UInt8(side >> 8)
-                unsafe bytes[place + 1] = UInt8(side & 255)
+            for (index, byte) in sides.flatMap({ bigEndian($0, length: 2) }).enumerated() {
+                unsafe bytes[place + index] = byte
             }
             return true
         }

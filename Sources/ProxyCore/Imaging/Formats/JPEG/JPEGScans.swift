@@ -41,15 +41,17 @@ struct JPEGScans: Equatable {
             let code = unsafe file[marker + 1]
             if code == Self.endOfImage { break }
             if code == Self.startOfScan { count += 1 }
-            guard marker + 4 < file.count else { break }
+            guard marker + 4 < file.count, let length = unsafe file.number(at: marker + 2, length: 2) else {
+                break
+            }
             // The single scan of a picture that is not progressive: no decoder reads after it.
             if code == Self.startOfScan, unsafe Int(file[marker + 4]) == whole { break }
-            let length = unsafe max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
-            place = marker + 2 + length
-            if pixels == nil, Self.frames.contains(code), marker + 9 <= file.count {
-                pixels =
-                    unsafe (Int(file[marker + 5]) << 8 | Int(file[marker + 6]))
-                    * (Int(file[marker + 7]) << 8 | Int(file[marker + 8]))
+            place = marker + 2 + max(2, length)
+            if pixels == nil, Self.frames.contains(code),
+                let height = unsafe file.number(at: marker + 5, length: 2),
+                let width = unsafe file.number(at: marker + 7, length: 2)
+            {
+                pixels = width * height
                 if place <= file.count {
                     let frame = unsafe UnsafeRawBufferPointer(rebasing: file[marker + 4..<place])
                     components = frame.count > 5 ? unsafe Int(frame[5]) : nil
@@ -66,10 +68,10 @@ struct JPEGScans: Equatable {
 
     /// The number of blocks of a frame, by its header (§B.2.2, §A.1.1).
     private static func blocks(of frame: UnsafeRawBufferPointer) -> Int {
-        guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]) else { return 0 }
-        let size = unsafe (
-            down: Int(frame[1]) << 8 | Int(frame[2]), across: Int(frame[3]) << 8 | Int(frame[4])
-        )
+        guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]),
+            let height = unsafe frame.number(at: 1, length: 2),
+            let width = unsafe frame.number(at: 3, length: 2)
+        else { return 0 }
         let factors = unsafe (0..<Int(frame[5])).map { component in
             let both = unsafe frame[6 + 3 * component + 1]
             return (across: Int(both >> 4), down: Int(both & 15))
@@ -77,7 +79,7 @@ struct JPEGScans: Equatable {
         let across = max(1, factors.map(\.across).max() ?? 1)
         let down = max(1, factors.map(\.down).max() ?? 1)
         return factors.reduce(0) { sum, factor in
-            sum + side(size.across * factor.across, across) * side(size.down * factor.down, down)
+            sum + side(width * factor.across, across) * side(height * factor.down, down)
         }
     }
 

@@ -84,18 +84,18 @@ struct PNGAnimation: FramedAnimation, Equatable {
         guard let disposal, blending <= 1, width > 0, height > 0, left + width <= canvas.width,
             top + height <= canvas.height
         else { return nil }
-        let parts = chunks.short(at: start + 18)
+        let parts = chunks.number(at: start + 18, length: 2)
         return AnimationFrame(
             place: PixelRectangle(left: left, top: top, size: PixelSize(width, height)),
-            delay: chunks.short(at: start + 16) * 1_000 / (parts == 0 ? 100 : parts), disposal: disposal,
-            isLaidOver: blending == 1)
+            delay: chunks.number(at: start + 16, length: 2) * 1_000 / (parts == 0 ? 100 : parts),
+            disposal: disposal, isLaidOver: blending == 1)
     }
 
     /// Returns a frame as a file of its own.
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8] {
         let frame = frames[index]
         var bytes = PNGChunks.signature
-        let sides = [frame.place.size.width, frame.place.size.height].flatMap(bigEndian)
+        let sides = [frame.place.size.width, frame.place.size.height].flatMap { bigEndian($0) }
         let rest = unsafe Array(file[header.dropFirst(8)])
         Self.append("IHDR", sides + rest, to: &bytes)
         for range in shared { unsafe bytes += file[range] }

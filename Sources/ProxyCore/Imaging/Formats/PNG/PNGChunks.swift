@@ -72,14 +72,9 @@ import CVips
         return Chunk(name: Name(code: UInt32(number(at: start - 4))), body: start..<start + length)
     }
 
-    /// Reads a big-endian number of four bytes.
-    func number(at place: Int) -> Int {
-        unsafe Int(UInt32(bigEndian: file.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
-    }
-
-    /// Reads a big-endian number of two bytes.
-    func short(at place: Int) -> Int {
-        unsafe Int(UInt16(bigEndian: file.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+    /// Reads a number of four bytes, or of two; 0 beyond the end.
+    func number(at place: Int, length: Int = 4) -> Int {
+        unsafe file.number(at: place, length: length) ?? 0
     }
 }
 

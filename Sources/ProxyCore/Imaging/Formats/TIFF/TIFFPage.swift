@@ -3,7 +3,7 @@
 /// The sample format of one page of a TIFF (TIFF 6.0 §8, BigTIFF), as far as libvips 8.14 misreads it.
 @safe struct TIFFPage {
     private let file: UnsafeRawBufferPointer
-    private let isLittleEndian: Bool
+    private let order: ByteOrder
     /// The number of bytes of an offset: four, or eight in a BigTIFF.
     private let width: Int
     /// The positions of the entries of the page's directory.
@@ -43,7 +43,7 @@
     init?(_ file: UnsafeRawBufferPointer, index: Int) {
         guard file.count >= 16 else { return nil }
         unsafe self.file = unsafe file
-        isLittleEndian = unsafe file[0] == UInt8(ascii: "I")
+        order = unsafe file[0] == UInt8(ascii: "I") ? .littleEndian : .bigEndian
         width = unsafe file[2] == Self.big || file[3] == Self.big ? 8 : 4
         let length = entryLength
         var place = number(width == 8 ? 8 : 4, width)
@@ -92,9 +92,6 @@
     }
 
     private func number(_ place: Int, _ length: Int) -> Int? {
-        guard place >= 0, length >= 0, unsafe place <= file.count - length else { return nil }
-        let bytes = unsafe Array(file[place..<place + length])
-        let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Int(exactly: value).flatMap { $0 <= Int(UInt32.max) << 8 ? $0 : nil }
+        unsafe file.number(at: place, length: length, order).flatMap { $0 <= Int(UInt32.max) << 8 ? $0 : nil }
     }
 }

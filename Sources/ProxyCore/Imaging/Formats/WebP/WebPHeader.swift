@@ -82,7 +82,7 @@ struct WebPHeader: Equatable {
     }
 
     private static func number(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ length: Int) -> Int {
-        unsafe bytes[start..<start + length].reversed().reduce(0) { $0 << 8 | Int($1) }
+        unsafe bytes.number(at: start, length: length, .littleEndian) ?? 0
     }
 
     /// Iterates over the chunks of a file; the last one may be incomplete.
