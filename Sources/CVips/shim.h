@@ -18,6 +18,14 @@
 
 #include "jpeg-eighth.h"
 
+// A function with these parameters that makes an image, `out`, by one operation.
+#define SHIM_IMAGE(name, parameters, operation) \
+    static inline VipsImage *name parameters { \
+        VipsImage *out = NULL; \
+        operation; \
+        return out; \
+    }
+
 // --- Library -------------------------------------------------------------------------------------------------
 
 // GLib's warnings would write untrusted text to the log; relevant failures are returned as errors.
@@ -100,11 +108,8 @@ static inline VipsSource *shim_source_adopting(void *bytes, size_t length) {
 #define SHIM_READ "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
 
 // libvips' own reader.
-static inline VipsImage *shim_load_jpeg_plain(VipsSource *source, int shrink) {
-    VipsImage *out = NULL;
-    vips_jpegload_source(source, &out, "shrink", shrink, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_jpeg_plain, (VipsSource *source, int shrink),
+    vips_jpegload_source(source, &out, "shrink", shrink, SHIM_READ, NULL))
 
 static inline VipsImage *shim_load_jpeg(VipsSource *source, int shrink) {
     VipsImage *out = shim_load_jpeg_plain(source, shrink);
@@ -114,25 +119,15 @@ static inline VipsImage *shim_load_jpeg(VipsSource *source, int shrink) {
     return eighth;
 }
 
-static inline VipsImage *shim_load_png(VipsSource *source) {
-    VipsImage *out = NULL;
-    vips_pngload_source(source, &out, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_png, (VipsSource *source), vips_pngload_source(source, &out, SHIM_READ, NULL))
 
 // This decoder returns its pixels only as a whole: beyond 100 MiB libvips would write them to a temporary file, which a
 // confined worker can't. Pixels in memory are not read row by row, so this option is used for no other decoder.
-static inline VipsImage *shim_load_webp(VipsSource *source, int page, int count, double scale) {
-    VipsImage *out = NULL;
-    vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, "memory", TRUE, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_webp, (VipsSource *source, int page, int count, double scale),
+    vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, "memory", TRUE, SHIM_READ, NULL))
 
-static inline VipsImage *shim_load_gif(VipsSource *source, int page, int count) {
-    VipsImage *out = NULL;
-    vips_gifload_source(source, &out, "page", page, "n", count, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_gif, (VipsSource *source, int page, int count),
+    vips_gifload_source(source, &out, "page", page, "n", count, SHIM_READ, NULL))
 
 // A negative page means the primary picture. Sides may be up to 65,535 instead of 16,384: the daemon checks its own
 // limits before a pixel is decoded.
@@ -143,23 +138,13 @@ static inline VipsImage *shim_load_heif(VipsSource *source, int page) {
     return out;
 }
 
-static inline VipsImage *shim_load_tiff(VipsSource *source, int page) {
-    VipsImage *out = NULL;
-    vips_tiffload_source(source, &out, "page", page, "n", 1, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_tiff, (VipsSource *source, int page),
+    vips_tiffload_source(source, &out, "page", page, "n", 1, SHIM_READ, NULL))
 
-static inline VipsImage *shim_load_jxl(VipsSource *source) {
-    VipsImage *out = NULL;
-    vips_jxlload_source(source, &out, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_jxl, (VipsSource *source), vips_jxlload_source(source, &out, SHIM_READ, NULL))
 
-static inline VipsImage *shim_load_svg(VipsSource *source, double scale) {
-    VipsImage *out = NULL;
-    vips_svgload_source(source, &out, "scale", scale, SHIM_READ, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_load_svg, (VipsSource *source, double scale),
+    vips_svgload_source(source, &out, "scale", scale, SHIM_READ, NULL))
 
 // The decompressed length of a zlib stream of `length` bytes, counted a little beyond `limit`; damage ends the stream.
 static inline size_t shim_unpacked_length(const void *bytes, size_t length, size_t limit) {
@@ -221,25 +206,16 @@ static inline VipsImage *shim_uniform(VipsImage *like, const double *colour, int
 
 // --- Geometry ------------------------------------------------------------------------------------------------
 
-static inline VipsImage *shim_crop(VipsImage *in, int left, int top, int width, int height) {
-    VipsImage *out = NULL;
-    vips_extract_area(in, &out, left, top, width, height, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_crop, (VipsImage *in, int left, int top, int width, int height),
+    vips_extract_area(in, &out, left, top, width, height, NULL))
 
-static inline VipsImage *shim_smart_crop(VipsImage *in, int width, int height, int entropy) {
-    VipsImage *out = NULL;
-    vips_smartcrop(in, &out, width, height, "interesting",
-        entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_smart_crop, (VipsImage *in, int width, int height, int entropy),
+    vips_smartcrop(in, &out, width, height, "interesting", entropy ? VIPS_INTERESTING_ENTROPY :
+        VIPS_INTERESTING_ATTENTION, NULL))
 
 // Quarter turns clockwise, 1–3.
-static inline VipsImage *shim_quarter_turns(VipsImage *in, int count) {
-    VipsImage *out = NULL;
-    vips_rot(in, &out, count == 1 ? VIPS_ANGLE_D90 : count == 2 ? VIPS_ANGLE_D180 : VIPS_ANGLE_D270, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_quarter_turns, (VipsImage *in, int count),
+    vips_rot(in, &out, count == 1 ? VIPS_ANGLE_D90 : count == 2 ? VIPS_ANGLE_D180 : VIPS_ANGLE_D270, NULL))
 
 // Maps the centre of the image to the centre of a canvas: x' = a x + b y, y' = c x + d y. Outside the image the canvas
 // is transparent black, or repeats its edge. Bicubic; vips_resize and vips_rotate of 8.14 do the same, up to a pixel's
@@ -271,73 +247,38 @@ static inline VipsImage *shim_embed(
 }
 
 // Places the image on a canvas filled with its own pixels; parts outside are cut.
-static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, int height, VipsExtend extend) {
-    VipsImage *out = NULL;
-    vips_embed(in, &out, x, y, width, height, "extend", extend, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_surround, (VipsImage *in, int x, int y, int width, int height, VipsExtend extend),
+    vips_embed(in, &out, x, y, width, height, "extend", extend, NULL))
 
 // Repeats an image `across` times in width and `down` times in height.
-static inline VipsImage *shim_replicate(VipsImage *in, int across, int down) {
-    VipsImage *out = NULL;
-    vips_replicate(in, &out, across, down, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_replicate, (VipsImage *in, int across, int down), vips_replicate(in, &out, across, down, NULL))
 
 // Draws one image on another; parts outside are cut.
-static inline VipsImage *shim_insert(VipsImage *canvas, VipsImage *in, int x, int y) {
-    VipsImage *out = NULL;
-    vips_insert(canvas, in, &out, x, y, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_insert, (VipsImage *canvas, VipsImage *in, int x, int y), vips_insert(canvas, in, &out, x, y, NULL))
 
 // Averages blocks of `horizontal` × `vertical` pixels, which must divide the image.
-static inline VipsImage *shim_average_blocks(VipsImage *in, int horizontal, int vertical) {
-    VipsImage *out = NULL;
-    vips_shrink(in, &out, horizontal, vertical, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_average_blocks, (VipsImage *in, int horizontal, int vertical),
+    vips_shrink(in, &out, horizontal, vertical, NULL))
 
 // Keeps every `horizontal`-th pixel of every `vertical`-th row.
-static inline VipsImage *shim_subsample(VipsImage *in, int horizontal, int vertical) {
-    VipsImage *out = NULL;
-    vips_subsample(in, &out, horizontal, vertical, "point", TRUE, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_subsample, (VipsImage *in, int horizontal, int vertical),
+    vips_subsample(in, &out, horizontal, vertical, "point", TRUE, NULL))
 
 // Repeats each pixel.
-static inline VipsImage *shim_zoom(VipsImage *in, int horizontal, int vertical) {
-    VipsImage *out = NULL;
-    vips_zoom(in, &out, horizontal, vertical, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_zoom, (VipsImage *in, int horizontal, int vertical), vips_zoom(in, &out, horizontal, vertical, NULL))
 
 // Puts the second image to the right of the first, or below it.
-static inline VipsImage *shim_join(VipsImage *first, VipsImage *second, int below) {
-    VipsImage *out = NULL;
-    vips_join(first, second, &out, below ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_join, (VipsImage *first, VipsImage *second, int below),
+    vips_join(first, second, &out, below ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL))
 
-static inline VipsImage *shim_flip(VipsImage *in, int vertically) {
-    VipsImage *out = NULL;
-    vips_flip(in, &out, vertically ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_flip, (VipsImage *in, int vertically),
+    vips_flip(in, &out, vertically ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL))
 
 // Applies the orientation in the metadata and removes it there.
-static inline VipsImage *shim_autorot(VipsImage *in) {
-    VipsImage *out = NULL;
-    vips_autorot(in, &out, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_autorot, (VipsImage *in), vips_autorot(in, &out, NULL))
 
 // Joins `count` images of equal size, one below the other.
-static inline VipsImage *shim_join_down(VipsImage **frames, int count) {
-    VipsImage *out = NULL;
-    vips_arrayjoin(frames, &out, count, "across", 1, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_join_down, (VipsImage **frames, int count), vips_arrayjoin(frames, &out, count, "across", 1, NULL))
 
 // Computes all pixels into memory, so that they can be read in any order.
 static inline VipsImage *shim_copy_memory(VipsImage *in) {
@@ -345,39 +286,22 @@ static inline VipsImage *shim_copy_memory(VipsImage *in) {
 }
 
 // A second reference with its own metadata.
-static inline VipsImage *shim_copy(VipsImage *in) {
-    VipsImage *out = NULL;
-    vips_copy(in, &out, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_copy, (VipsImage *in), vips_copy(in, &out, NULL))
 
 // --- Colour --------------------------------------------------------------------------------------------------
 
-static inline VipsImage *shim_colourspace(VipsImage *in, VipsInterpretation space) {
-    VipsImage *out = NULL;
-    vips_colourspace(in, &out, space, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_colourspace, (VipsImage *in, VipsInterpretation space), vips_colourspace(in, &out, space, NULL))
 
 // From the embedded profile to sRGB of 8 bits; uses `fallback` if the embedded one does not fit.
-static inline VipsImage *shim_icc_to_srgb(VipsImage *in, const char *fallback) {
-    VipsImage *out = NULL;
-    vips_icc_transform(in, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
-        VIPS_INTENT_RELATIVE, "black_point_compensation", TRUE, "depth", 8, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_icc_to_srgb, (VipsImage *in, const char *fallback),
+    vips_icc_transform(in, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent", VIPS_INTENT_RELATIVE,
+        "black_point_compensation", TRUE, "depth", 8, NULL))
 
-static inline VipsImage *shim_cast(VipsImage *in, VipsBandFormat format, int shift) {
-    VipsImage *out = NULL;
-    vips_cast(in, &out, format, "shift", shift, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_cast, (VipsImage *in, VipsBandFormat format, int shift),
+    vips_cast(in, &out, format, "shift", shift, NULL))
 
-static inline VipsImage *shim_reinterpret(VipsImage *in, VipsInterpretation interpretation) {
-    VipsImage *out = NULL;
-    vips_copy(in, &out, "interpretation", interpretation, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_reinterpret, (VipsImage *in, VipsInterpretation interpretation),
+    vips_copy(in, &out, "interpretation", interpretation, NULL))
 
 // Multiplies one line of 8-bit pixels by alpha, the last band, or divides it: rounded, and in integers, because floats
 // are the main cost of libvips' own operations with rounding.
@@ -442,36 +366,23 @@ static inline VipsImage *shim_flatten(VipsImage *in, const double *background, i
     return out;
 }
 
-static inline VipsImage *shim_add_alpha(VipsImage *in) {
-    VipsImage *out = NULL;
-    vips_addalpha(in, &out, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_add_alpha, (VipsImage *in), vips_addalpha(in, &out, NULL))
 
-static inline VipsImage *shim_bands(VipsImage *in, int first, int count) {
-    VipsImage *out = NULL;
-    vips_extract_band(in, &out, first, "n", count, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_bands, (VipsImage *in, int first, int count), vips_extract_band(in, &out, first, "n", count, NULL))
 
-static inline VipsImage *shim_bandjoin(VipsImage *first, VipsImage *second) {
-    VipsImage *out = NULL;
-    vips_bandjoin2(first, second, &out, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_bandjoin, (VipsImage *first, VipsImage *second), vips_bandjoin2(first, second, &out, NULL))
 
-static inline VipsImage *shim_multiply(VipsImage *first, VipsImage *second) {
-    VipsImage *out = NULL;
-    vips_multiply(first, second, &out, NULL);
-    return out;
+SHIM_IMAGE(shim_multiply, (VipsImage *first, VipsImage *second), vips_multiply(first, second, &out, NULL))
+
+// Releases those images that were made.
+static inline void shim_release(VipsImage **steps, int count) {
+    for (int step = 0; step < count; step++)
+        if (steps[step]) g_object_unref(steps[step]);
 }
 
 // Each sample × factor + offset, to 8 bits.
-static inline VipsImage *shim_linear(VipsImage *in, double factor, double offset) {
-    VipsImage *out = NULL;
-    vips_linear1(in, &out, factor, offset, "uchar", TRUE, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_linear, (VipsImage *in, double factor, double offset),
+    vips_linear1(in, &out, factor, offset, "uchar", TRUE, NULL))
 
 // Adds `amount` times the difference of `flat` and `soft`, and rounds to 8 bits.
 static inline VipsImage *shim_unsharp(VipsImage *in, VipsImage *flat, VipsImage *soft, double amount) {
@@ -480,8 +391,7 @@ static inline VipsImage *shim_unsharp(VipsImage *in, VipsImage *flat, VipsImage 
     if (vips_linear1(flat, &steps[0], amount, 0.5, NULL) == 0 && vips_linear1(soft, &steps[1], -amount, 0, NULL) == 0
         && vips_add(steps[0], steps[1], &steps[2], NULL) == 0 && vips_add(steps[2], in, &steps[3], NULL) == 0)
         vips_cast(steps[3], &out, VIPS_FORMAT_UCHAR, NULL);
-    for (int step = 0; step < 4; step++)
-        if (steps[step]) g_object_unref(steps[step]);
+    shim_release(steps, 4);
     return out;
 }
 
@@ -505,11 +415,7 @@ static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int band
 }
 
 // Multiplies colours by alpha, whose maximum is `full`, to floats.
-static inline VipsImage *shim_premultiply_wide(VipsImage *in, double full) {
-    VipsImage *out = NULL;
-    vips_premultiply(in, &out, "max_alpha", full, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_premultiply_wide, (VipsImage *in, double full), vips_premultiply(in, &out, "max_alpha", full, NULL))
 
 // Divides colours by alpha, and rounds to 16 bits.
 static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
@@ -518,8 +424,7 @@ static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
     if (vips_unpremultiply(in, &steps[0], "max_alpha", full, NULL) == 0
         && vips_linear1(steps[0], &steps[1], 1, 0.5, NULL) == 0)
         vips_cast(steps[1], &out, VIPS_FORMAT_USHORT, NULL);
-    for (int step = 0; step < 2; step++)
-        if (steps[step]) g_object_unref(steps[step]);
+    shim_release(steps, 2);
     return out;
 }
 
@@ -534,8 +439,7 @@ static inline VipsImage *shim_differing(VipsImage *in, const double *colour, int
         && vips_abs(steps[0], &steps[1], NULL) == 0
         && vips_relational_const1(steps[1], &steps[2], VIPS_OPERATION_RELATIONAL_MORE, threshold, NULL) == 0)
         vips_bandbool(steps[2], &out, VIPS_OPERATION_BOOLEAN_OR, NULL);
-    for (int step = 0; step < 3; step++)
-        if (steps[step]) g_object_unref(steps[step]);
+    shim_release(steps, 3);
     return out;
 }
 
@@ -593,11 +497,7 @@ static inline VipsImage *shim_convolve(VipsImage *in, const double *weights, int
 }
 
 // How often each of 256 levels is there: one row of 32-bit counts for each band.
-static inline VipsImage *shim_histogram(VipsImage *in) {
-    VipsImage *out = NULL;
-    vips_hist_find(in, &out, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_histogram, (VipsImage *in), vips_hist_find(in, &out, NULL))
 
 // Adds the same noise to all bands; the result has float samples.
 static inline VipsImage *shim_add_noise(VipsImage *in, double deviation, int seed) {
@@ -621,8 +521,7 @@ static inline VipsImage *shim_linear_in(
         && vips_copy(steps[1], &steps[2], "interpretation", space, NULL) == 0
         && vips_colourspace(steps[2], &steps[3], VIPS_INTERPRETATION_sRGB, NULL) == 0)
         vips_cast(steps[3], &out, VIPS_FORMAT_UCHAR, NULL);
-    for (int step = 0; step < 4; step++)
-        if (steps[step]) g_object_unref(steps[step]);
+    shim_release(steps, 4);
     return out;
 }
 
@@ -647,24 +546,17 @@ static inline VipsImage *shim_saturate(VipsImage *in, const double *weights, dou
         && vips_linear1(steps[2], &steps[3], 1 - amount, 0.5, NULL) == 0
         && vips_linear1(in, &steps[4], amount, 0, NULL) == 0 && vips_add(steps[4], steps[3], &steps[5], NULL) == 0)
         vips_cast(steps[5], &out, VIPS_FORMAT_UCHAR, NULL);
-    for (int step = 0; step < 6; step++)
-        if (steps[step]) g_object_unref(steps[step]);
+    shim_release(steps, 6);
     g_object_unref(matrix);
     return out;
 }
 
-static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, VipsBlendMode mode) {
-    VipsImage *out = NULL;
-    vips_composite2(base, overlay, &out, mode, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_composite, (VipsImage *base, VipsImage *overlay, VipsBlendMode mode),
+    vips_composite2(base, overlay, &out, mode, NULL))
 
 // The result has float samples.
-static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest) {
-    VipsImage *out = NULL;
-    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision", VIPS_PRECISION_FLOAT, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_gaussian_blur, (VipsImage *in, double sigma, double smallest),
+    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision", VIPS_PRECISION_FLOAT, NULL))
 
 // Doubles the size by linear interpolation, that is, a tent filter over doubled pixels. Its weights are powers of two,
 // which libvips' fast mode represents exactly.
@@ -685,11 +577,8 @@ static inline VipsImage *shim_double(VipsImage *in) {
 // --- Text ----------------------------------------------------------------------------------------------------
 
 // Draws markup as one band, 255 for glyphs; lines break at `width` pixels. One pixel per point.
-static inline VipsImage *shim_text(const char *markup, const char *font, int width) {
-    VipsImage *out = NULL;
-    vips_text(&out, markup, "font", font, "width", width, "wrap", VIPS_TEXT_WRAP_WORD_CHAR, "dpi", 72, NULL);
-    return out;
-}
+SHIM_IMAGE(shim_text, (const char *markup, const char *font, int width),
+    vips_text(&out, markup, "font", font, "width", width, "wrap", VIPS_TEXT_WRAP_WORD_CHAR, "dpi", 72, NULL))
 
 // --- Metadata ------------------------------------------------------------------------------------------------
 
@@ -888,4 +777,5 @@ static inline int shim_is_flat(VipsImage *in) {
 }
 
 #undef SHIM_READ
+#undef SHIM_IMAGE
 #endif
