@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bodies
+import Primitives
 
 /// The bytes of the source that a failure is about.
-///
-/// Not part of what a failure is: two are always equal.
-struct FailedContent: Sendable, Hashable {
+struct FailedContent: Sendable, NotCompared {
     /// Their hash; nil where no bytes are at fault.
     let hash: ContentHash?
-
-    /// Always true.
-    static func == (left: FailedContent, right: FailedContent) -> Bool { true }
-
-    /// Adds nothing.
-    func hash(into hasher: inout Hasher) {}
 }
 
 extension PipelineError {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 package import URLs
 
 /// What was said of a failure, for the log alone.
-///
-/// Not part of what a failure is: two reasons are always equal.
-package struct FailureReason: Sendable {
+package struct FailureReason: Sendable, NotCompared {
     /// The text: printable ASCII, at most `maxBytes`; empty when nothing was said.
     package let text: String
     /// Host and port where it failed, unless those are the source's own: of a redirect's target, or of a rewritten URL.
@@ -29,12 +28,4 @@ package struct FailureReason: Sendable {
 
     /// Bytes that it takes of memory beside its own place.
     var byteCount: Int { text.utf8.count + hop.utf8.count }
-}
-
-extension FailureReason: Hashable {
-    /// Always true.
-    package static func == (left: FailureReason, right: FailureReason) -> Bool { true }
-
-    /// Adds nothing.
-    package func hash(into hasher: inout Hasher) {}
 }
