@@ -99,22 +99,13 @@ extension SharedTier {
     /// The lifecycle rule that does what the sweep does, as AWS' tools take it.
     package static func lifecycle(_ configuration: SharedConfiguration) -> JSONValue {
         let days = max(1, (configuration.maxAge.seconds + 86_399) / 86_400)
-        func rule(_ id: String, _ prefix: String, _ days: Int) -> JSONValue {
-            .object([
-                .init(name: "ID", value: .string(id)),
-                .init(name: "Status", value: .string("Enabled")),
-                .init(
-                    name: "Filter",
-                    value: .object([.init(name: "Prefix", value: .string(configuration.prefix + prefix))])),
-                .init(name: "Expiration", value: .object([.init(name: "Days", value: .integer(days))])),
-                .init(
-                    name: "AbortIncompleteMultipartUpload",
-                    value: .object([.init(name: "DaysAfterInitiation", value: .integer(1))])),
-            ])
-        }
-        // A purge must be remembered longer than what it concerns: all of it gets the longer time.
-        return .object([
-            .init(name: "Rules", value: .array([rule("imageproxyd", "", days + 1)]))
-        ])
+        let rule: JSONValue = [
+            "ID": .string("imageproxyd"), "Status": .string("Enabled"),
+            "Filter": ["Prefix": .string(configuration.prefix)],
+            // A purge must be remembered longer than what it concerns: all of it gets the longer time.
+            "Expiration": ["Days": .integer(days + 1)],
+            "AbortIncompleteMultipartUpload": ["DaysAfterInitiation": .integer(1)],
+        ]
+        return ["Rules": .array([rule])]
     }
 }

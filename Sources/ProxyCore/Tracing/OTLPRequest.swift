@@ -19,25 +19,19 @@ package enum OTLPRequest {
     }
 
     private static func json(_ span: Span) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init(name: "traceId", value: .string(span.trace.digits)),
-            .init(name: "spanId", value: .string(span.id.digits)),
+        var json: JSONValue = [
+            "traceId": .string(span.trace.digits), "spanId": .string(span.id.digits),
+            "name": .string(span.name), "kind": .integer(span.kind.rawValue),
+            "startTimeUnixNano": .string("\(span.start)"), "endTimeUnixNano": .string("\(span.end)"),
+            "attributes": attributes(span.attributes),
         ]
         if let parent = span.parent {
-            members.append(.init(name: "parentSpanId", value: .string(parent.digits)))
+            json = json.setting(["parentSpanId"], to: .string(parent.digits))
         }
-        members += [
-            .init(name: "name", value: .string(span.name)),
-            .init(name: "kind", value: .integer(span.kind.rawValue)),
-            .init(name: "startTimeUnixNano", value: .string("\(span.start)")),
-            .init(name: "endTimeUnixNano", value: .string("\(span.end)")),
-            .init(name: "attributes", value: attributes(span.attributes)),
-        ]
         if let error = span.error {
-            members.append(
-                .init(name: "status", value: ["code": .integer(errorCode), "message": .string(error)]))
+            json = json.setting(["status"], to: ["code": .integer(errorCode), "message": .string(error)])
         }
-        return .object(members)
+        return json
     }
 
     /// STATUS_CODE_ERROR.

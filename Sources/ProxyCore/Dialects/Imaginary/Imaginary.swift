@@ -92,14 +92,13 @@ package struct Imaginary: Dialect {
         let space = isGrey ? .string("b-w") : information["colorSpace"] ?? .string("srgb")
         let colors = isGrey ? 1 : space == .string("cmyk") ? 4 : 3
         let orientation = information["orientation"] ?? .integer(1)
-        let members: [(String, JSONValue)] = [
-            ("width", information["width"] ?? .null), ("height", information["height"] ?? .null),
-            ("type", information["format"] ?? .null), ("space", space), ("hasAlpha", .bool(hasAlpha)),
-            ("hasProfile", information["profile"] ?? .bool(false)),
-            ("channels", .integer(colors + (hasAlpha ? 1 : 0))),
-            ("orientation", orientation == .integer(1) ? .integer(0) : orientation),
+        return [
+            "width": information["width"] ?? .null, "height": information["height"] ?? .null,
+            "type": information["format"] ?? .null, "space": space, "hasAlpha": .bool(hasAlpha),
+            "hasProfile": information["profile"] ?? .bool(false),
+            "channels": .integer(colors + (hasAlpha ? 1 : 0)),
+            "orientation": orientation == .integer(1) ? .integer(0) : orientation,
         ]
-        return .object(members.map { .init(name: $0.0, value: $0.1) })
     }
 
     /// Only where a key is sent itself.
@@ -118,9 +117,7 @@ package struct Imaginary: Dialect {
     }
 
     package func compatibleError(_ message: String, status: Int) -> JSONValue? {
-        .object([
-            .init(name: "message", value: .string(message)), .init(name: "status", value: .integer(status)),
-        ])
+        ["message": .string(message), "status": .integer(status)]
     }
 
     private func source(_ query: ImaginaryQuery) throws(TranslationError) -> String {

@@ -23,43 +23,30 @@ struct ThumborFacts {
         crop()
         resize()
         if options.flipsHorizontally {
-            operations.append(.object([.init(name: "type", value: .string("flip_horizontally"))]))
+            operations.append(["type": .string("flip_horizontally")])
         }
         if options.flipsVertically {
-            operations.append(.object([.init(name: "type", value: .string("flip_vertically"))]))
+            operations.append(["type": .string("flip_vertically")])
         }
         for filter in plan.filters { apply(filter) }
     }
 
     /// In thumbor's form.
     var json: JSONValue {
-        let whole: [JSONValue.Member] = [
-            .init(name: "width", value: .integer(Int(width))),
-            .init(name: "height", value: .integer(Int(height))),
-        ]
-        let resized = target.map { target -> [JSONValue.Member] in
-            [
-                .init(name: "width", value: .number(target.width)),
-                .init(name: "height", value: .number(target.height)),
+        let whole: JSONValue = ["width": .integer(Int(width)), "height": .integer(Int(height))]
+        let resized = target.map { ["width": .number($0.width), "height": .number($0.height)] as JSONValue }
+        return [
+            "thumbor": [
+                "source": whole, "operations": .array(operations), "target": resized ?? whole,
             ]
-        }
-        return .object([
-            .init(
-                name: "thumbor",
-                value: .object([
-                    .init(name: "source", value: .object(whole)),
-                    .init(name: "operations", value: .array(operations)),
-                    .init(name: "target", value: .object(resized ?? whole)),
-                ]))
-        ])
+        ]
     }
 
     private mutating func addCrop(_ left: Double, _ top: Double, _ right: Double, _ bottom: Double) {
-        let sides = [("left", left), ("top", top), ("right", right), ("bottom", bottom)]
-        operations.append(
-            .object(
-                [.init(name: "type", value: .string("crop"))]
-                    + sides.map { .init(name: $0.0, value: .integer(Int($0.1))) }))
+        operations.append([
+            "type": .string("crop"), "left": .integer(Int(left)), "top": .integer(Int(top)),
+            "right": .integer(Int(right)), "bottom": .integer(Int(bottom)),
+        ])
     }
 
     private mutating func crop() {
@@ -142,17 +129,14 @@ struct ThumborFacts {
     private mutating func setSize(_ width: Double, _ height: Double) {
         (self.width, self.height) = (max(1, width), max(1, height))
         target = (self.width, self.height)
-        operations.append(
-            .object([
-                .init(name: "type", value: .string("resize")),
-                .init(name: "width", value: .number(self.width)),
-                .init(name: "height", value: .number(self.height)),
-            ]))
+        operations.append([
+            "type": .string("resize"), "width": .number(self.width), "height": .number(self.height),
+        ])
     }
 
     /// The filters that change the size, which `operations` do not name.
     private mutating func apply(_ filter: ThumborFilter) {
-        let number = filter.arguments.first.flatMap(DecimalText.number) ?? 0
+        let number = filter.arguments.first.flatMap(NumberText.decimal) ?? 0
         switch filter.name {
         case "rotate" where Int(number) % 180 != 0 && Int(number) % 90 == 0: (width, height) = (height, width)
         case "proportion" where number > 0 && number <= 1 && width * number >= 1 && height * number >= 1:

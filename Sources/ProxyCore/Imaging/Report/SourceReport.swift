@@ -36,37 +36,30 @@ package struct SourceReport {
         return SmallPicture(width: size.width, height: size.height, samples: try ready.samples())
     }
 
-    /// The report as a JSON object; all its texts are the daemon's own, and need no escaping.
+    /// The report as a JSON object.
     package var json: [UInt8] {
         let upright = header.orientation > 4 ? header.size.transposed : header.size
-        let members: [(String, String)] = [
-            ("format", Self.quoted(header.format.rawValue)),
-            ("mediaType", Self.quoted(header.format.row.mediaType)),
-            ("bytes", "\(byteCount)"),
-            ("width", "\(header.size.width)"),
-            ("height", "\(header.size.height)"),
-            ("orientation", "\(header.orientation)"),
-            ("uprightWidth", "\(upright.width)"),
-            ("uprightHeight", "\(upright.height)"),
-            ("frames", "\(header.frames)"),
-            ("loopCount", "\(timing.loop)"),
-            ("delays", "[" + timing.delays.map(String.init).joined(separator: ", ") + "]"),
-            ("alpha", "\(header.hasAlpha)"),
-            ("colorSpace", Self.quoted(samples.space.rawValue)),
-            ("bitsPerSample", "\(samples.bits)"),
-            ("profile", "\(samples.hasProfile)"),
-            (
-                "dominantColor",
-                DominantColor.color(of: picture).map { Self.quoted($0.cssText) } ?? "null"
-            ),
-            ("blurHash", Self.quoted(BlurHash.text(of: picture))),
+        let report: JSONValue = [
+            "format": .string(header.format.rawValue),
+            "mediaType": .string(header.format.row.mediaType),
+            "bytes": .integer(byteCount),
+            "width": .integer(header.size.width),
+            "height": .integer(header.size.height),
+            "orientation": .integer(header.orientation),
+            "uprightWidth": .integer(upright.width),
+            "uprightHeight": .integer(upright.height),
+            "frames": .integer(header.frames),
+            "loopCount": .integer(timing.loop),
+            "delays": .array(timing.delays.map { .integer($0) }),
+            "alpha": .bool(header.hasAlpha),
+            "colorSpace": .string(samples.space.rawValue),
+            "bitsPerSample": .integer(samples.bits),
+            "profile": .bool(samples.hasProfile),
+            "dominantColor": DominantColor.color(of: picture).map { .string($0.cssText) } ?? .null,
+            "blurHash": .string(BlurHash.text(of: picture)),
             // With padding, as ThumbHash's own tools write it.
-            ("thumbHash", Self.quoted(Base64.encode(ThumbHash.bytes(of: picture)))),
+            "thumbHash": .string(Base64.encode(ThumbHash.bytes(of: picture))),
         ]
-        let lines = members.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
-        return Array("{\n\(lines)\n}\n".utf8)
+        return Array("\(report.pretty())\n".utf8)
     }
-
-    /// Quotes a text without escaping: BlurHash's alphabet has neither quotes nor backslashes.
-    private static func quoted(_ text: String) -> String { "\"\(text)\"" }
 }
