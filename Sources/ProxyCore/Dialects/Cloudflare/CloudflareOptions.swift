@@ -95,7 +95,7 @@ struct CloudflareOptions: OptionReading {
         let (width, height) = (
             rectangle[0].map { SideLength.pixels($0) }, rectangle[1].map { SideLength.pixels($0) }
         )
-        let (left, top) = (DecimalText.text(rectangle[2] ?? 0), DecimalText.text(rectangle[3] ?? 0))
+        let (left, top) = (NumberText.text(rectangle[2] ?? 0), NumberText.text(rectangle[3] ?? 0))
         return [
             "crop:\(SideLength.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"
         ]
@@ -148,7 +148,7 @@ struct CloudflareOptions: OptionReading {
         guard shares.count == 2, let x = shares[0], let y = shares[1], (0...1).contains(x),
             (0...1).contains(y)
         else { return nil }
-        return ":gravity=share:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
+        return ":gravity=share:fx=\(NumberText.text(x)):fy=\(NumberText.text(y))"
     }
 
     // MARK: - Colours
@@ -167,14 +167,14 @@ struct CloudflareOptions: OptionReading {
             // A gamma above 1 lightens there; 0 is no change.
             if name == "gamma", amount == 0 { continue }
             operations.append(
-                "\(name):\(DecimalText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
+                "\(name):\(NumberText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
         }
         // A radius reaches as far as twice the deviation.
         if let radius = try number("blur", in: 1...250) {
-            operations.append("blur:\(DecimalText.text(radius / 2))")
+            operations.append("blur:\(NumberText.text(radius / 2))")
         }
         if let amount = try number("sharpen", in: 0...10), amount > 0 {
-            operations.append("sharpen:amount=\(DecimalText.text(amount))")
+            operations.append("sharpen:amount=\(NumberText.text(amount))")
         }
         return operations
     }

@@ -120,7 +120,7 @@ struct ImaginaryPlan {
         guard let ratio = query.text("aspectratio"), (width == nil) != (height == nil) else {
             return (width, height)
         }
-        let parts = ratio.split(separator: ":", omittingEmptySubsequences: false).map(DecimalText.number)
+        let parts = ratio.split(separator: ":", omittingEmptySubsequences: false).map(NumberText.decimal)
         guard parts.count == 2, let across = parts[0], let down = parts[1], across > 0, down > 0 else {
             throw TranslationError(.invalid, "aspectratio", "is two numbers: 16:9")
         }
@@ -232,7 +232,7 @@ struct ImaginaryPlan {
         let sigma = try query.number("sigma") ?? 0
         let amplitude = try query.number("minampl") ?? 0
         guard operation != .blur || sigma > 0 || amplitude > 0 else { throw Self.missing("sigma") }
-        if sigma > 0 { operations.append("blur:\(DecimalText.text(min(max(0.1, sigma), 250)))") }
+        if sigma > 0 { operations.append("blur:\(NumberText.text(min(max(0.1, sigma), 250)))") }
         if operation == .watermark { try addText(query) }
         if operation == .watermarkimage { try addImage(query) }
         if query.text("colorspace")?.lowercased() == "bw" { operations.append("grayscale") }
@@ -271,7 +271,7 @@ struct ImaginaryPlan {
         let opacity = min(try query.number("opacity") ?? 1, 1)
         operations.append(
             "watermark:\(name):northwest:\(left):\(top)"
-                + (opacity < 1 ? ":opacity=\(DecimalText.text(opacity))" : ""))
+                + (opacity < 1 ? ":opacity=\(NumberText.text(opacity))" : ""))
     }
 
     // MARK: - Output

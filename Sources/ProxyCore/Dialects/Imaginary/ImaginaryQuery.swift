@@ -32,7 +32,7 @@ struct ImaginaryQuery {
             switch member.value {
             case .string(let text): values[member.name] = text
             case .integer(let number): values[member.name] = "\(number)"
-            case .number(let number): values[member.name] = DecimalText.text(number)
+            case .number(let number): values[member.name] = NumberText.text(number)
             case .bool(let flag): values[member.name] = flag ? "true" : "false"
             case .null: break
             case .array, .object:
@@ -49,7 +49,7 @@ struct ImaginaryQuery {
     /// A number without its sign; nil where it is not there.
     func number(_ name: String) throws(TranslationError) -> Double? {
         guard let text = text(name) else { return nil }
-        guard let number = DecimalText.number(text) else {
+        guard let number = NumberText.decimal(text) else {
             throw TranslationError(.invalid, name, "is a number")
         }
         return abs(number)

@@ -27,9 +27,9 @@ extension ImgixOptions {
     private mutating func trim() throws(TranslationError) -> [String] {
         switch try word("trim", ["auto", "color"]) {
         case "auto":
-            return ["trim:\(DecimalText.text(try number("trim-md", in: 0...255) ?? 11))"]
+            return ["trim:\(NumberText.text(try number("trim-md", in: 0...255) ?? 11))"]
         case "color":
-            let tolerance = DecimalText.text(try number("trim-tol", in: 0...255) ?? 0)
+            let tolerance = NumberText.text(try number("trim-tol", in: 0...255) ?? 0)
             return ["trim:\(tolerance)" + (try color("trim-color").map { ":color=\($0.text)" } ?? "")]
         default: return []
         }
@@ -47,7 +47,7 @@ extension ImgixOptions {
         }
         func side(_ number: Double) -> SideLength { number <= 1 ? .percent(number * 100) : .pixels(number) }
         func corner(_ number: Double) -> String {
-            number > 0 && number < 1 ? DecimalText.text(number * 100) + "pc" : DecimalText.text(number)
+            number > 0 && number < 1 ? NumberText.percentage(number) : NumberText.text(number)
         }
         return ["crop:\(SideLength.size(side(width), side(height))):x=\(corner(x)):y=\(corner(y))"]
     }
@@ -59,7 +59,7 @@ extension ImgixOptions {
         }
         // Counterclockwise there, clockwise here.
         if let angle = try number("rot", in: 0...360), angle > 0, angle < 360 {
-            operations.append("rotate:\(DecimalText.text(360 - angle))")
+            operations.append("rotate:\(NumberText.text(360 - angle))")
         }
         return operations
     }
@@ -75,7 +75,7 @@ extension ImgixOptions {
         if fit == "crop", let ratio = try aspectRatio() {
             guard width != nil || height != nil else {
                 let (gravity, _) = try position()
-                return ["crop:\(DecimalText.text(ratio.0))x\(DecimalText.text(ratio.1))\(gravity):ratio=1"]
+                return ["crop:\(NumberText.text(ratio.0))x\(NumberText.text(ratio.1))\(gravity):ratio=1"]
             }
             if width == nil { width = height?.missingSide(times: ratio.0 / ratio.1) }
             if height == nil { height = width?.missingSide(times: ratio.1 / ratio.0) }
@@ -151,8 +151,8 @@ extension ImgixOptions {
             try leniency.ignoreOrThrow("crop", "'\(word)' is none of its words")
         }
         if words.contains("focalpoint") {
-            let x = DecimalText.text(try number("fp-x", in: 0...1) ?? 0.5)
-            let y = DecimalText.text(try number("fp-y", in: 0...1) ?? 0.5)
+            let x = NumberText.text(try number("fp-x", in: 0...1) ?? 0.5)
+            let y = NumberText.text(try number("fp-y", in: 0...1) ?? 0.5)
             return (":gravity=focal:fx=\(x):fy=\(y)", try number("fp-z", in: 1...100) ?? 1)
         }
         if let content = words.first(where: { ["faces", "edges", "entropy"].contains($0) }) {
@@ -179,7 +179,7 @@ extension ImgixOptions {
     mutating func pad() throws(TranslationError) -> [String] {
         let padding = try padding()
         guard !padding.isEmpty else { return [] }
-        let sides = [padding.top, padding.right, padding.bottom, padding.left].map { DecimalText.text($0) }
+        let sides = [padding.top, padding.right, padding.bottom, padding.left].map { NumberText.text($0) }
         let color = try color("bg")?.ofBars ?? .transparent
         return ["pad:\(sides.joined(separator: ":")):color=\(color.text)"]
     }

@@ -44,19 +44,19 @@ extension ImgixOptions {
 
     private mutating func adjustments() throws(TranslationError) -> [String] {
         var operations: [String] = []
-        if let share = try share("exp") { operations.append("exposure:\(DecimalText.text(share * 2))") }
-        if let share = try share("bri") { operations.append("brightness:\(DecimalText.text(1 + share))") }
-        if let share = try share("con") { operations.append("contrast:\(DecimalText.text(1 + share))") }
+        if let share = try share("exp") { operations.append("exposure:\(NumberText.text(share * 2))") }
+        if let share = try share("bri") { operations.append("brightness:\(NumberText.text(1 + share))") }
+        if let share = try share("con") { operations.append("contrast:\(NumberText.text(1 + share))") }
         // A positive value lightens there; a power of two for the way to either end.
         if let share = try share("gam") {
-            operations.append("gamma:\(DecimalText.text(share < 0 ? 1 - share : 1 / (1 + share)))")
+            operations.append("gamma:\(NumberText.text(share < 0 ? 1 - share : 1 / (1 + share)))")
         }
         if let degrees = try number("hue", in: 0...359), degrees > 0 {
-            operations.append("hue:\(DecimalText.text(degrees))")
+            operations.append("hue:\(NumberText.text(degrees))")
         }
-        if let share = try share("sat") { operations.append("saturation:\(DecimalText.text(1 + share))") }
+        if let share = try share("sat") { operations.append("saturation:\(NumberText.text(1 + share))") }
         if let amount = try number("sepia", in: 0...100), amount > 0 {
-            operations.append("sepia:\(DecimalText.text(amount / 100))")
+            operations.append("sepia:\(NumberText.text(amount / 100))")
         }
         if self["duotone"] != nil { operations += try duotone() }
         return operations
@@ -77,18 +77,18 @@ extension ImgixOptions {
     private mutating func details() throws(TranslationError) -> [String] {
         var operations: [String] = []
         if let amount = try number("sharp", in: 0...100), amount > 0 {
-            operations.append("sharpen:amount=\(DecimalText.text(amount / 10))")
+            operations.append("sharpen:amount=\(NumberText.text(amount / 10))")
         }
         if let amount = try number("usm", in: -100...100), amount > 0 {
-            let radius = DecimalText.text(min(max(try number("usmrad", in: 0...500) ?? 2.5, 0.1), 250))
-            operations.append("sharpen:\(radius):\(DecimalText.text(amount / 100))")
+            let radius = NumberText.text(min(max(try number("usmrad", in: 0...500) ?? 2.5, 0.1), 250))
+            operations.append("sharpen:\(radius):\(NumberText.text(amount / 100))")
         }
         // 2000 is the strongest; a tenth of it is about the deviation in pixels.
         if let amount = try number("blur", in: 0...2_000), amount > 0 {
-            operations.append("blur:\(DecimalText.text(max(amount / 10, 0.1)))")
+            operations.append("blur:\(NumberText.text(max(amount / 10, 0.1)))")
         }
         if let side = try number("px", in: 0...100), side >= 1 {
-            operations.append("pixelate:\(DecimalText.text(side))")
+            operations.append("pixelate:\(NumberText.text(side))")
         }
         return operations
     }
@@ -111,7 +111,7 @@ extension ImgixOptions {
             return operations
         }
         let radius = try radius("border-radius") ?? "0"
-        return operations + ["round:\(radius):border=\(DecimalText.text(width)):color=\(color.text)"]
+        return operations + ["round:\(radius):border=\(NumberText.text(width)):color=\(color.text)"]
     }
 
     /// One radius for all corners.
@@ -125,7 +125,7 @@ extension ImgixOptions {
             try leniency.ignoreOrThrow(name, "must be pixels")
             return nil
         }
-        return DecimalText.text(radius)
+        return NumberText.text(radius)
     }
 
     private mutating func playback() throws(TranslationError) -> [String] {

@@ -185,7 +185,7 @@ extension ImgproxyOptions {
         _ operation: String, _ reading: ImgproxyArguments
     ) throws(TranslationError) {
         let amount = try reading.number(0, in: 0...10)
-        pipeline.adjustments[operation] = amount == 1 ? nil : OperationText.decimal(amount)
+        pipeline.adjustments[operation] = amount == 1 ? nil : NumberText.text(amount)
     }
 }
 

@@ -114,7 +114,7 @@ struct ImgproxyTranslation {
     }
 
     private func text(_ trim: ImgproxyOptions.Trim, _ threshold: Double) -> String {
-        var operation = OperationText("trim", OperationText.decimal(threshold))
+        var operation = OperationText("trim", NumberText.text(threshold))
         operation.set("color", trim.color)
         switch (trim.isEqualHorizontally, trim.isEqualVertically) {
         case (true, true): operation.set("equal", "hv")
@@ -136,7 +136,7 @@ struct ImgproxyTranslation {
     private static func side(_ value: Double) -> String {
         switch value {
         case 0: "100pc"
-        case ..<1: OperationText.percentage(value)
+        case ..<1: NumberText.percentage(value)
         default: "\(Int(value))"
         }
     }
@@ -147,8 +147,8 @@ struct ImgproxyTranslation {
         case "fp":
             operation.set("gravity", "focal")
             // Offsets of another gravity, which an empty coordinate keeps, may be pixels.
-            operation.set("fx", OperationText.decimal(min(max(gravity.x, 0), 1)))
-            operation.set("fy", OperationText.decimal(min(max(gravity.y, 0), 1)))
+            operation.set("fx", NumberText.text(min(max(gravity.x, 0), 1)))
+            operation.set("fy", NumberText.text(min(max(gravity.y, 0), 1)))
         default:
             let word = ImgproxyArguments.gravities[gravity.type] ?? "center"
             if word != "center" || gravity.x != 0 || gravity.y != 0 { operation.set("gravity", word) }
@@ -165,7 +165,7 @@ struct ImgproxyTranslation {
 
     /// Below 1 a share of the side, from 1 on pixels.
     private static func offset(_ value: Double) -> String {
-        abs(value) < 1 ? OperationText.percentage(value) : OperationText.decimal(value)
+        abs(value) < 1 ? NumberText.percentage(value) : NumberText.text(value)
     }
 
     private func resize(_ pipeline: ImgproxyOptions.Pipeline) -> String? {
@@ -214,8 +214,8 @@ struct ImgproxyTranslation {
     private func filters(_ pipeline: ImgproxyOptions.Pipeline) -> [String] {
         var operations: [String] = []
         // Smaller ones change nothing that could be seen.
-        if pipeline.blur >= 0.1 { operations.append("blur:\(OperationText.decimal(pipeline.blur))") }
-        if pipeline.sharpen >= 0.1 { operations.append("sharpen:\(OperationText.decimal(pipeline.sharpen))") }
+        if pipeline.blur >= 0.1 { operations.append("blur:\(NumberText.text(pipeline.blur))") }
+        if pipeline.sharpen >= 0.1 { operations.append("sharpen:\(NumberText.text(pipeline.sharpen))") }
         if pipeline.pixelate > 1 { operations.append("pixelate:\(pipeline.pixelate)") }
         return operations
     }
@@ -226,8 +226,8 @@ struct ImgproxyTranslation {
         // What shows through a background gets it below, once.
         let color = pipeline.backgroundAlpha < 1 ? "transparent" : background(pipeline) ?? "transparent"
         let sides = (
-            pipeline.width > 0 ? OperationText.decimal(Double(pipeline.width) * pipeline.zoomX) : "100pc",
-            pipeline.height > 0 ? OperationText.decimal(Double(pipeline.height) * pipeline.zoomY) : "100pc"
+            pipeline.width > 0 ? NumberText.text(Double(pipeline.width) * pipeline.zoomX) : "100pc",
+            pipeline.height > 0 ? NumberText.text(Double(pipeline.height) * pipeline.zoomY) : "100pc"
         )
         let hasSize = pipeline.width > 0 || pipeline.height > 0
         if pipeline.extend.isOn, hasSize {
@@ -277,7 +277,7 @@ struct ImgproxyTranslation {
             Self.setOffsets(position, "x", "y", of: &operation)
         }
         if watermark.scale > 0 {
-            operation.set("scale", OperationText.decimal(min(max(watermark.scale, 0.001), 10)))
+            operation.set("scale", NumberText.text(min(max(watermark.scale, 0.001), 10)))
         }
         operation.set("opacity", watermark.opacity, unless: 1)
         return operation.text

@@ -2,10 +2,25 @@
 
 import Primitives
 
-/// Numbers as other proxies write them.
+/// Numbers as other proxies write them, and as our grammar does.
 enum NumberText {
     /// More digits than any option needs, and fewer than an integer has; a longer number is none.
     private static let maxDigits = 12
+    /// The same for a number that may have a point: as many as it keeps exactly.
+    private static let maxDecimals = 15
+
+    /// A number as our grammar wants it, with at most three decimals; what has more than nine digits before the point is cut to
+    /// them.
+    static func text(_ number: Double) -> String {
+        let thousandths = Int((min(abs(number), 999_999_999) * 1_000).rounded())
+        let sign = number < 0 && thousandths > 0 ? "-" : ""
+        var decimals = String(String(thousandths % 1_000 + 1_000).dropFirst())
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(sign)\(thousandths / 1_000)" + (decimals.isEmpty ? "" : ".\(decimals)")
+    }
+
+    /// A share of a side, 0…1 for all of it, as a percentage.
+    static func percentage(_ share: Double) -> String { text(share * 100) + "pc" }
 
     /// The whole number that the text begins with, as C's `strtol` reads it, but for white space.
     static func leadingInteger(_ text: some StringProtocol) -> Int? {
@@ -24,8 +39,8 @@ enum NumberText {
         rest = rest.dropFirst(whole.count)
         var fraction = rest.prefix(0)
         if rest.first == UInt8(ascii: ".") { fraction = rest.dropFirst().prefix(while: \.isASCIIDigit) }
-        guard !whole.isEmpty || !fraction.isEmpty, whole.count <= maxDigits else { return nil }
-        let digits = "\(Substring(whole)).\(Substring(fraction.prefix(maxDigits)))0"
+        guard !whole.isEmpty || !fraction.isEmpty, whole.count <= maxDecimals else { return nil }
+        let digits = "\(Substring(whole)).\(Substring(fraction.prefix(maxDecimals)))0"
         return Double("0" + digits).map { Double(sign) * $0 }
     }
 
@@ -36,7 +51,7 @@ enum NumberText {
         return leadingInteger(text)
     }
 
-    /// The number that the text is: digits, and perhaps a point among or before them.
+    /// The number that the text is: digits, and perhaps a point among them; no exponent, no word such as `nan`.
     static func decimal(_ text: some StringProtocol) -> Double? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let points = digits.count { $0 == UInt8(ascii: ".") }

@@ -29,7 +29,7 @@ extension OptionReading {
         _ name: String, in range: ClosedRange<Double>, _ read: (String) -> Double? = NumberText.decimal
     ) throws(TranslationError) -> Double? {
         let (low, high) = (range.lowerBound, range.upperBound)
-        return try value(name, "must be from \(DecimalText.text(low)) to \(DecimalText.text(high))") { text in
+        return try value(name, "must be from \(NumberText.text(low)) to \(NumberText.text(high))") { text in
             read(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }

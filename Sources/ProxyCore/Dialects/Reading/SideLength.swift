@@ -20,8 +20,8 @@ enum SideLength: Hashable {
     /// The side in our grammar.
     var text: String {
         switch self {
-        case .pixels(let number): DecimalText.text(max(1, number))
-        case .percent(let number): DecimalText.text(max(0.001, number)) + "pc"
+        case .pixels(let number): NumberText.text(max(1, number))
+        case .percent(let number): NumberText.text(max(0.001, number)) + "pc"
         }
     }
 

@@ -78,7 +78,7 @@ enum ThumborArgument {
         case .count: isNumber && !hasSign
         case .positive: isNumber && !hasSign && digits.contains { $0 != 0x30 }
         case .integer: isNumber && text.utf8.count - digits.count <= 1
-        case .decimal: DecimalText.number(text) != nil
+        case .decimal: NumberText.decimal(text) != nil
         case .flag: ["true", "True", "false", "False", "1", "0"].contains(text)
         case .word: !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
         case .text: !text.isEmpty

@@ -6,7 +6,7 @@ extension ThumborPlan {
 
     /// `blur(RADIUS[,SIGMA])`: thumbor's Gaussian ends at the radius, so ours has that one's standard deviation.
     mutating func addBlur(_ values: [String]) -> Bool {
-        let numbers = values.compactMap(DecimalText.number)
+        let numbers = values.compactMap(NumberText.decimal)
         guard (1...2).contains(numbers.count), numbers.count == values.count else { return false }
         let radius = Int(min(max(0, numbers[0]), 150))
         let sigma = numbers.count > 1 && numbers[1] != 0 ? abs(numbers[1]) : Double(radius)
@@ -19,7 +19,7 @@ extension ThumborPlan {
             spread += weight * square
         }
         let deviation = (spread / sum).squareRoot()
-        if deviation >= 0.1 { operations.append("blur:\(DecimalText.text(min(deviation, 250)))") }
+        if deviation >= 0.1 { operations.append("blur:\(NumberText.text(min(deviation, 250)))") }
         return true
     }
 
@@ -42,22 +42,22 @@ extension ThumborPlan {
 
     /// `brightness(-100…100)` adds that share of the levels.
     mutating func addBrightness(_ values: [String]) -> Bool {
-        guard let percent = values.first.flatMap(DecimalText.number) else { return false }
+        guard let percent = values.first.flatMap(NumberText.decimal) else { return false }
         if percent != 0 { addLevels([percent, percent, percent]) }
         return true
     }
 
     /// `contrast(-100…100)`: the factor around middle grey, as measured.
     mutating func addContrast(_ values: [String]) -> Bool {
-        guard let percent = values.first.flatMap(DecimalText.number) else { return false }
+        guard let percent = values.first.flatMap(NumberText.decimal) else { return false }
         let share = 1 + percent / 100
-        operations.append("contrast:\(DecimalText.text(min(share * share, 10)))")
+        operations.append("contrast:\(NumberText.text(min(share * share, 10)))")
         return true
     }
 
     /// Adds shares of the levels, in percent, to red, green and blue.
     mutating func addLevels(_ percents: [Double]) {
-        let levels = percents.map { DecimalText.text(min(max(-100, $0), 100) / 100 * Self.levels) }
+        let levels = percents.map { NumberText.text(min(max(-100, $0), 100) / 100 * Self.levels) }
         operations.append("channels:add_red=\(levels[0]):add_green=\(levels[1]):add_blue=\(levels[2])")
     }
 
@@ -71,8 +71,8 @@ extension ThumborPlan {
         }
         let weights = shares.map { min(max(0, $0), 100) / 100 }
         let channels = [16, 8, 0].map { Double(color >> UInt32($0) & 255) }
-        let factors = weights.map { DecimalText.text(1 - $0) }
-        let levels = zip(weights, channels).map { DecimalText.text($0 * $1) }
+        let factors = weights.map { NumberText.text(1 - $0) }
+        let levels = zip(weights, channels).map { NumberText.text($0 * $1) }
         operations.append(
             "channels:\(factors[0]):\(factors[1]):\(factors[2]):\(levels[0]):\(levels[1]):\(levels[2])")
         return true
@@ -83,13 +83,13 @@ extension ThumborPlan {
     /// As measured: thumbor's mask is as wide as a Gaussian of 3.5 times the radius, weaker than the amount says,
     /// and vanishes for large radii.
     mutating func addSharpen(_ values: [String]) -> Bool {
-        guard values.count == 3, let amount = DecimalText.number(values[0]),
-            let radius = DecimalText.number(values[1]), amount >= 0, radius >= 0
+        guard values.count == 3, let amount = NumberText.decimal(values[0]),
+            let radius = NumberText.decimal(values[1]), amount >= 0, radius >= 0
         else { return false }
         let sigma = min(max(0.1, 3.5 * radius), 250)
         let strength = 0.65 * min(amount, 10) * min(1, max(0, (6 - radius) / 4))
         guard strength > 0 else { return true }
-        operations.append("sharpen:\(DecimalText.text(sigma)):\(DecimalText.text(strength))")
+        operations.append("sharpen:\(NumberText.text(sigma)):\(NumberText.text(strength))")
         return true
     }
 
@@ -99,13 +99,13 @@ extension ThumborPlan {
         else {
             return false
         }
-        let matrix = values[0].split(separator: ";").compactMap(DecimalText.number)
+        let matrix = values[0].split(separator: ";").compactMap(NumberText.decimal)
         guard matrix.count.isMultiple(of: columns), !matrix.isEmpty else { return false }
         let sum = matrix.reduce(0, +)
         let isNormalised = values.count < 3 || ["true", "1"].contains(values[2].lowercased())
-        let scale = isNormalised && sum != 0 ? ":\(DecimalText.text(sum))" : ""
+        let scale = isNormalised && sum != 0 ? ":\(NumberText.text(sum))" : ""
         operations.append(
-            "convolve:\(matrix.map(DecimalText.text).joined(separator: "_")):\(columns)\(scale)")
+            "convolve:\(matrix.map(NumberText.text).joined(separator: "_")):\(columns)\(scale)")
         return true
     }
 

@@ -34,7 +34,7 @@ extension ThumborPlan {
         "brightness": { (plan, values) in plan.addBrightness(values) },
         "contrast": { (plan, values) in plan.addContrast(values) },
         "saturation": number(from: 0) { plan, factor in
-            plan.operations.append("saturation:\(DecimalText.text(min(factor, 10))):perceived")
+            plan.operations.append("saturation:\(NumberText.text(min(factor, 10))):perceived")
         },
         "grayscale": { (plan, _) in
             plan.operations.append(plan.isImagor ? "grayscale" : "grayscale:weights=bt601")
@@ -51,11 +51,11 @@ extension ThumborPlan {
         },
         "colorize": { (plan, values) throws(TranslationError) in try plan.addColorize(values) },
         "noise": { (plan, values) in
-            guard let amount = values.first.flatMap(DecimalText.number), amount >= 0 else { return false }
+            guard let amount = values.first.flatMap(NumberText.decimal), amount >= 0 else { return false }
             let seed = values.count > 1 ? ThumborPath.count(values[1]) : nil
             if amount > 0 {
                 plan.operations.append(
-                    "noise:\(DecimalText.text(min(amount, 100)))" + (seed.map { ":seed=\($0)" } ?? ""))
+                    "noise:\(NumberText.text(min(amount, 100)))" + (seed.map { ":seed=\($0)" } ?? ""))
             }
             return true
         },
@@ -106,17 +106,17 @@ extension ThumborPlan {
         },
         "expire": { (plan, values) throws(TranslationError) in try plan.addExpiry(values) },
         "hue": number { plan, angle in
-            plan.operations.append("hue:\(DecimalText.text(angle.truncatingRemainder(dividingBy: 360)))")
+            plan.operations.append("hue:\(NumberText.text(angle.truncatingRemainder(dividingBy: 360)))")
         },
         "pixelate": count(from: 1) { $0.operations.append("pixelate:\($1)") },
         "saturation": number { plan, percent in
-            plan.operations.append("saturation:\(DecimalText.text(min(max(0, 1 + percent / 100), 10)))")
+            plan.operations.append("saturation:\(NumberText.text(min(max(0, 1 + percent / 100), 10)))")
         },
         "blur": number(from: 0) { plan, sigma in
-            if sigma >= 0.1 { plan.operations.append("blur:\(DecimalText.text(min(sigma, 250)))") }
+            if sigma >= 0.1 { plan.operations.append("blur:\(NumberText.text(min(sigma, 250)))") }
         },
         "sharpen": number(from: 0) { plan, sigma in
-            if sigma >= 0.1 { plan.operations.append("sharpen:\(DecimalText.text(min(sigma, 250)))") }
+            if sigma >= 0.1 { plan.operations.append("sharpen:\(NumberText.text(min(sigma, 250)))") }
         },
         "page": count(from: 1) { $0.output["frame"] = "\($1 - 1)" },
         "max_frames": count(from: 1) { plan, count in
@@ -145,7 +145,7 @@ extension ThumborPlan {
         from least: Double = -.infinity, _ use: @escaping @Sendable (inout ThumborPlan, Double) -> Void
     ) -> Reader {
         { (plan, values) in
-            guard let number = values.first.flatMap(DecimalText.number), number >= least else { return false }
+            guard let number = values.first.flatMap(NumberText.decimal), number >= least else { return false }
             use(&plan, number)
             return true
         }
@@ -164,7 +164,7 @@ extension ThumborPlan {
 
     /// The numbers of all arguments, if they are as many as wanted and all are numbers.
     static func numbers(_ values: [String], count: Int) -> [Double]? {
-        let numbers = values.compactMap(DecimalText.number)
+        let numbers = values.compactMap(NumberText.decimal)
         return values.count == count && numbers.count == count ? numbers : nil
     }
 

@@ -5,10 +5,10 @@ import Primitives
 extension ThumborPlan {
     /// `proportion(SHARE)` scales the result.
     mutating func addProportion(_ values: [String]) -> Bool {
-        guard var share = values.first.flatMap(DecimalText.number), share > 0 else { return false }
+        guard var share = values.first.flatMap(NumberText.decimal), share > 0 else { return false }
         if isImagor, share > 1 { share /= 100 }
         guard share < 1 else { return true }
-        let percent = DecimalText.text(share * 100) + "pc"
+        let percent = NumberText.percentage(share)
         operations.append("resize:\(percent)x\(percent):fill:down=1")
         hasOtherSize = true
         return true
@@ -103,9 +103,9 @@ extension ThumborPlan {
             let isPercent = magnitude.hasSuffix("p")
             let digits = isPercent ? magnitude.dropLast() : magnitude
             guard isImagor || ThumborArgument.count.matches(String(digits)),
-                let number = DecimalText.number(digits)
+                let number = NumberText.decimal(digits)
             else { return nil }
-            let offset = DecimalText.text(number) + (isPercent ? "pc" : "")
+            let offset = NumberText.text(number) + (isPercent ? "pc" : "")
             return (isFromEnd ? last : first, offset, false)
         }
     }
@@ -116,7 +116,7 @@ extension ThumborPlan {
     /// substitute.
     mutating func addWatermark(_ values: [String]) throws(TranslationError) -> Bool {
         guard (4...6).contains(values.count), let place = Place(values[1], values[2], isImagor: isImagor),
-            let transparency = DecimalText.number(values[3])
+            let transparency = NumberText.decimal(values[3])
         else { return false }
         let url = values[0]
         let spellings = [url, "http://\(url)", "https://\(url)"]
@@ -126,13 +126,13 @@ extension ThumborPlan {
         }
         var text = "watermark:\(name):\(place.gravity):\(place.x):\(place.y)"
         let opacity = 1 - min(max(0, transparency), 100) / 100
-        if opacity != 1 { text += ":opacity=\(DecimalText.text(opacity))" }
+        if opacity != 1 { text += ":opacity=\(NumberText.text(opacity))" }
         if let tile = place.tile {
             let spread = "spread" + (tile == "1" ? "" : tile)
             text += ":tile=\(isImagor ? tile : spread)"
         }
         let shares = values.dropFirst(4).map { value in
-            DecimalText.number(value).flatMap { $0 > 0 ? DecimalText.text($0 / 100) : nil }
+            NumberText.decimal(value).flatMap { $0 > 0 ? NumberText.text($0 / 100) : nil }
         }
         switch (shares.first ?? nil, shares.count > 1 ? shares[1] : nil) {
         case (let width?, let height?) where width == height: text += ":scale=\(width)"
@@ -152,7 +152,7 @@ extension ThumborPlan {
             !values[0].isEmpty
         else { return false }
         var text = "text:text64=\(Base64.encodeURL(values[0].utf8)):size=\(size)"
-        let alpha = values.count > 5 ? DecimalText.number(values[5]) : 0
+        let alpha = values.count > 5 ? NumberText.decimal(values[5]) : 0
         let isHexadecimal = color.utf8.count == 6 && color.allSatisfy(\.isHexDigit)
         if let alpha, alpha > 0, isHexadecimal {
             let level = UInt8(clamping: Int((255 * (1 - min(alpha, 100) / 100)).rounded()))

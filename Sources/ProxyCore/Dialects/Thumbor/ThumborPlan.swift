@@ -9,6 +9,7 @@ struct ThumborPlan {
     let now: Int64
     /// Those whose arguments are as they should be.
     let filters: [ThumborFilter]
+    private let names: Set<String>
     var operations: [String] = []
     var format: String?
     var quality: Int?
@@ -24,6 +25,7 @@ struct ThumborPlan {
         self.settings = settings
         self.now = now
         filters = options.filters.filter { Self.isUnderstood($0, settings) }
+        names = Set(filters.map(\.name))
     }
 
     /// The parameters for the picture at `url`.
@@ -74,7 +76,7 @@ struct ThumborPlan {
     }
 
     /// Whether a filter of this name is there.
-    func has(_ name: String) -> Bool { filters.contains { $0.name == name } }
+    func has(_ name: String) -> Bool { names.contains(name) }
 
     // MARK: - Geometry
 
@@ -87,7 +89,7 @@ struct ThumborPlan {
     /// Thumbor measures the distance of two colours in space, we the largest difference of a channel: √3 times
     /// less for two greys. Beyond the largest distance it takes none.
     static func threshold(ofTolerance tolerance: Int) -> String {
-        tolerance > 441 ? "0" : DecimalText.text((Double(tolerance) / 3.0.squareRoot()).rounded())
+        tolerance > 441 ? "0" : NumberText.text((Double(tolerance) / 3.0.squareRoot()).rounded())
     }
 
     /// The wanted part of the source in pixels; nil for all of it.
@@ -105,7 +107,7 @@ struct ThumborPlan {
         guard let crop = cropped else { return }
         let (width, height) = (crop[2] - crop[0], crop[3] - crop[1])
         if Self.areShares(crop) {
-            let parts = [width, height, crop[0], crop[1]].map { DecimalText.text($0 * 100) + "pc" }
+            let parts = [width, height, crop[0], crop[1]].map { NumberText.percentage($0) }
             operations.append("crop:\(parts[0])x\(parts[1]):x=\(parts[2]):y=\(parts[3])")
             return
         }
@@ -181,7 +183,7 @@ struct ThumborPlan {
 
     /// Two numbers: shares, or pixels if beyond 1.
     private static func point(_ arguments: [String]) -> (x: Double, y: Double)? {
-        let numbers = arguments.compactMap(DecimalText.number)
+        let numbers = arguments.compactMap(NumberText.decimal)
         guard arguments.count == 2, numbers.count == 2, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
         return (numbers[0], numbers[1])
     }
@@ -189,7 +191,7 @@ struct ThumborPlan {
     private static func focal(_ x: Double, _ y: Double) -> String {
         let (x, y, isShare) = (max(0, x), max(0, y), x <= 1 && y <= 1)
         let names = isShare ? ("fx", "fy") : ("px", "py")
-        return ":gravity=focal:\(names.0)=\(DecimalText.text(x)):\(names.1)=\(DecimalText.text(y))"
+        return ":gravity=focal:\(names.0)=\(NumberText.text(x)):\(names.1)=\(NumberText.text(y))"
     }
 
     /// `LEFTxTOP:RIGHTxBOTTOM` of a focal area that is not empty; what follows is not read.
@@ -201,7 +203,7 @@ struct ThumborPlan {
         if let last = sides.popLast() {
             sides.append(last.prefix { $0.isASCII && ($0.isWholeNumber || $0 == ".") })
         }
-        let numbers = sides.compactMap(DecimalText.number)
+        let numbers = sides.compactMap(NumberText.decimal)
         guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }), numbers[0] != numbers[2],
             numbers[1] != numbers[3]
         else { return nil }

@@ -5,12 +5,12 @@ extension WeservOptions {
     mutating func effects() throws(TranslationError) -> [String] {
         var operations: [String] = []
         if let value = try integer("bri", in: -100...100), value != 0 {
-            let levels = DecimalText.text(Double(value) * 2.55)
+            let levels = NumberText.text(Double(value) * 2.55)
             operations.append("channels:1:1:1:\(levels):\(levels):\(levels)")
         }
         if let modulate = try modulate() { operations.append(modulate) }
         if let value = try integer("con", in: -100...100), value != 0 {
-            operations.append("sigmoid:\(DecimalText.text(Double(value) * 0.3))")
+            operations.append("sigmoid:\(NumberText.text(Double(value) * 0.3))")
         }
         if let gamma = gamma() { operations.append("gamma:\(gamma)") }
         if let sharpen = sharpen() { operations.append(sharpen) }
@@ -34,14 +34,14 @@ extension WeservOptions {
         let saturation = min(try decimal("sat", in: 0...10_000) ?? 1, 10)
         let hue = ((try integer("hue", in: -999_999...999_999) ?? 0) % 360 + 360) % 360
         guard brightness != 1 || saturation != 1 || hue != 0 else { return nil }
-        return "modulate:\(DecimalText.text(brightness)):\(DecimalText.text(saturation)):\(hue)"
+        return "modulate:\(NumberText.text(brightness)):\(NumberText.text(saturation)):\(hue)"
     }
 
     /// The exponent; 2.2 where the value is none or out of range.
     private func gamma() -> String? {
         guard let text = self["gam"] else { return nil }
         let value = NumberText.leadingDecimal(text) ?? -1
-        return value == 0 ? nil : DecimalText.text((1...3).contains(value) ? value : 2.2)
+        return value == 0 ? nil : NumberText.text((1...3).contains(value) ? value : 2.2)
     }
 
     /// By a sigma; a mild one where the value is none.
@@ -54,7 +54,7 @@ extension WeservOptions {
         let flat = slope("sharpf") ?? 1
         let jagged = slope("sharpj") ?? 2
         let amount = min(max((flat + jagged) / 2, 0), 10)
-        return "sharpen:\(DecimalText.text(max(sigma, 0.1))):\(DecimalText.text(amount))"
+        return "sharpen:\(NumberText.text(max(sigma, 0.1))):\(NumberText.text(amount))"
     }
 
     private func slope(_ name: String) -> Double? {
@@ -80,7 +80,7 @@ extension WeservOptions {
         let sigma = NumberText.leadingDecimal(text) ?? -1
         guard sigma != 0 else { return nil }
         // The mean of nine neighbours has this sigma.
-        return DecimalText.text((0.3...1_000).contains(sigma) ? min(sigma, 250) : 0.816)
+        return NumberText.text((0.3...1_000).contains(sigma) ? min(sigma, 250) : 0.816)
     }
 
     private static let shapes: [String: String] = Dictionary(

@@ -146,7 +146,7 @@ extension WeservOptions {
         if text.hasPrefix("focal") || text.hasPrefix("crop") {
             let (x, y) = try focus(text)
             return
-                ":gravity=\(isOfBars ? "share" : "focal"):fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
+                ":gravity=\(isOfBars ? "share" : "focal"):fx=\(NumberText.text(x)):fy=\(NumberText.text(y))"
         }
         let gravity = try word("a", Self.gravities) ?? "center"
         let needsContent = gravity == "entropy" || gravity == "smart"
