@@ -70,13 +70,12 @@ struct DialectConfiguration: Sendable, Hashable {
 
     /// The same with `***` in place of keys that stand where their files' paths belong, and of signatures that open any URL.
     var withoutSecrets: DialectConfiguration {
-        guard case .object(let members) = own else { return self }
+        guard case .object(let members) = own, let type = DialectRegistry.named(name) else { return self }
+        let secrets = type.secretNames
         var shown = self
         shown.own = .object(
             members.map { member in
-                guard ["keys", "salts", "trustedSignatures"].contains(member.name),
-                    case .array(let values) = member.value
-                else {
+                guard secrets.contains(member.name), case .array(let values) = member.value else {
                     return member
                 }
                 let places = values.map { value -> JSONValue in
@@ -119,6 +118,8 @@ extension DialectConfiguration: SettingValue {
 extension Dialect {
     fileprivate static var settingNames: [String] { Settings.settings.rows.map(\.path) }
 
+    fileprivate static var secretNames: [String] { Settings.settings.rows.filter(\.isSecret).map(\.path) }
+
     fileprivate static var defaults: JSONValue { Settings().json }
 
     /// All of its settings, where some have these values.
@@ -131,7 +132,7 @@ extension Dialect {
     ) throws(TranslationError) -> (any Dialect)? {
         // Ignored: why it can't be read; it has been, when the settings were.
         guard let settings = try? Settings(json: own) else { return nil }
-        let secrets = zip(settings.secretSettings, settings.secretFiles).compactMap { read($0, $1) }
+        let secrets = settings.secretFiles.compactMap { read($0.setting, $0.path) }
         guard secrets.count == settings.secretFiles.count else { return nil }
         return try Self(settings, keys: secrets)
     }

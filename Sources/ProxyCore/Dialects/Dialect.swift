@@ -88,18 +88,20 @@ extension Dialect {
 
 /// The settings of a dialect; its rows are the keys in the configuration.
 package protocol DialectSettings: SettingObject {
-    /// The paths of files with secrets, in the order in which a dialect takes their bytes.
-    var secretFiles: [String] { get }
-    /// The setting that names each of these files.
-    var secretSettings: [String] { get }
+    /// The files with secrets, in the order in which a dialect takes their bytes, each with its place in the settings.
+    var secretFiles: [(setting: String, path: String)] { get }
     /// The watermarks of the configuration that are named, with the place of each name.
     var watermarkNames: [(setting: String, name: String)] { get }
 }
 
 extension DialectSettings {
-    package var secretFiles: [String] { [] }
-    package var secretSettings: [String] { secretFiles.indices.map { "keys.\($0)" } }
+    package var secretFiles: [(setting: String, path: String)] { [] }
     package var watermarkNames: [(setting: String, name: String)] { [] }
+
+    /// Those of a setting that is a list of paths.
+    static func secrets(_ setting: String, _ paths: [String]) -> [(setting: String, path: String)] {
+        paths.enumerated().map { ("\(setting).\($0)", $1) }
+    }
 
     /// Those of the setting `watermarks`, which has them by their URLs.
     static func named(in watermarks: [String: String]) -> [(setting: String, name: String)] {

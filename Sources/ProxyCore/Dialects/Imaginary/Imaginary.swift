@@ -16,12 +16,12 @@ package struct Imaginary: Dialect {
         /// Creates the default settings.
         package init() {}
 
-        package var secretFiles: [String] { keys }
+        package var secretFiles: [(setting: String, path: String)] { Self.secrets("keys", keys) }
         package var watermarkNames: [(setting: String, name: String)] { Self.named(in: watermarks) }
 
         package static let settings = SettingTable<Self>("How URLs of imaginary are read.") {
             Setting(
-                "keys", \.keys,
+                "keys", \.keys, isSecret: true,
                 """
                 Files with the keys; without any, everything is allowed that `security` allows.
                 """)

@@ -14,7 +14,7 @@ package struct Imgix: Dialect {
         /// Creates the default settings.
         package init() {}
 
-        package var secretFiles: [String] { keys }
+        package var secretFiles: [(setting: String, path: String)] { Self.secrets("keys", keys) }
 
         package static let settings = SettingTable<Self>("How URLs of imgix are read.") {
             Setting(
@@ -24,7 +24,7 @@ package struct Imgix: Dialect {
                 the path is a percent-encoded URL, as at a web proxy source.
                 """)
             Setting(
-                "keys", \.keys,
+                "keys", \.keys, isSecret: true,
                 """
                 Files with the tokens of signed URLs, the text alone; without one no signature is
                 needed.

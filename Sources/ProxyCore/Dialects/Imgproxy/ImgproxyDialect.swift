@@ -25,9 +25,8 @@ package struct ImgproxyDialect: Dialect {
         /// The defaults.
         package init() {}
 
-        package var secretFiles: [String] { keys + salts }
-        package var secretSettings: [String] {
-            keys.indices.map { "keys.\($0)" } + salts.indices.map { "salts.\($0)" }
+        package var secretFiles: [(setting: String, path: String)] {
+            Self.secrets("keys", keys) + Self.secrets("salts", salts)
         }
 
         package var watermarkNames: [(setting: String, name: String)] {
@@ -36,13 +35,13 @@ package struct ImgproxyDialect: Dialect {
 
         package static let settings = SettingTable<Self>("How URLs of imgproxy are read.") {
             Setting(
-                "keys", \.keys,
+                "keys", \.keys, isSecret: true,
                 """
                 Keys of signatures: paths of files, each holding what `IMGPROXY_KEY` holds: hexadecimal
                 digits. Without any, anything stands in the signature's place.
                 """)
             Setting(
-                "salts", \.salts,
+                "salts", \.salts, isSecret: true,
                 """
                 The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`).
                 """)
@@ -53,7 +52,7 @@ package struct ImgproxyDialect: Dialect {
                 than 4 could be guessed.
                 """)
             Setting(
-                "trustedSignatures", \.trustedSignatures,
+                "trustedSignatures", \.trustedSignatures, isSecret: true,
                 """
                 Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`).
                 """)

@@ -41,7 +41,7 @@ package struct Thumbor: Dialect {
         /// Creates the default settings.
         package init() {}
 
-        package var secretFiles: [String] { keys }
+        package var secretFiles: [(setting: String, path: String)] { Self.secrets("keys", keys) }
         package var watermarkNames: [(setting: String, name: String)] { Self.named(in: watermarks) }
 
         package static let settings = SettingTable<Self>("How URLs of thumbor are read.") {
@@ -52,7 +52,7 @@ package struct Thumbor: Dialect {
                 paddings.
                 """)
             Setting(
-                "keys", \.keys,
+                "keys", \.keys, isSecret: true,
                 """
                 Files with the security key (`SECURITY_KEY`, `IMAGOR_SECRET`); several for a change of
                 keys.
