@@ -13,15 +13,6 @@ package struct DialectTarget: Sendable, Hashable {
     /// The key that stands in a field of the request, and not in the target; never empty.
     package let key: String?
 
-    /// Wraps the parts of a target.
-    package init(path: String, query: String? = nil, now: Int64 = 0, hasBody: Bool = false) {
-        self.key = nil
-        self.path = path
-        self.query = query
-        self.now = now
-        self.hasBody = hasBody
-    }
-
     /// Divides a target, path and query, at its first `?`, also where a combining mark follows and makes one character of both.
     package init(
         _ target: some StringProtocol, now: Int64 = 0, hasBody: Bool = false, key: String? = nil

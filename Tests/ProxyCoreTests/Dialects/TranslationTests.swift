@@ -9,8 +9,9 @@ import Testing
 struct TranslationTests {
     @Test("A target is divided at its first question mark")
     func division() {
-        #expect(DialectTarget("/a/b?c=1?2") == DialectTarget(path: "/a/b", query: "c=1?2"))
-        #expect(DialectTarget("/a/b") == DialectTarget(path: "/a/b", query: nil))
+        let target = DialectTarget("/a/b?c=1?2")
+        #expect(target.path == "/a/b" && target.query == "c=1?2")
+        #expect(DialectTarget("/a/b").query == nil)
     }
 
     @Test("A translation is shown as a target whose values are encoded once")
