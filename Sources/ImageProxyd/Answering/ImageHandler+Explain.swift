@@ -12,17 +12,7 @@ import URLs
 extension ImageHandler {
     /// What a target means to a client that sends this `Accept`, and nothing of its screen.
     package func read(_ target: [UInt8], accept: String) throws(PipelineError) -> ImageRequest {
-        let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: nil) : nil
-        let formats = acceptClass(accept)
-        do throws(ImageRequestError) {
-            if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
-            guard let dialectRoute else {
-                return try parser.parse(target: target, at: clock().seconds, dpr: hint) { formats }
-            }
-            return try dialectRoute.read(target, by: parser, at: clock().seconds, dpr: hint) { formats }
-        } catch {
-            throw PipelineError(error)
-        }
+        try parse(target, by: parser, ratio: nil) { AcceptClass(accept: accept, candidates: automatic) }
     }
 
     /// A source as it is, as if the request for it were signed.
@@ -32,13 +22,6 @@ extension ImageHandler {
             return try parser.parse(translated: query, isSigned: true, at: clock().seconds) { AcceptClass() }
         } catch {
             throw PipelineError(error)
-        }
-    }
-
-    private func acceptClass(_ field: String) -> AcceptClass {
-        var field = field
-        return field.withUTF8 { bytes in
-            unsafe AcceptClass(accept: UnsafeRawBufferPointer(bytes), candidates: automatic)
         }
     }
 }

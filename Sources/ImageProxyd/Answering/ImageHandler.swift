@@ -315,18 +315,29 @@ package final class ImageHandler: Sendable {
         _ request: HTTPRequest, by parser: ImageRequestParser, hasBody: Bool
     ) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }
-        do {
-            if route == .info { return try parser.parseInformation(target: target, at: clock().seconds) }
-            let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
-            if let dialectRoute {
-                return try dialectRoute.read(
-                    target, hasBody: hasBody, key: key(of: request), by: parser, at: clock().seconds,
-                    dpr: hint
-                ) { acceptClass(of: request) }
+        return try parse(
+            target, hasBody: hasBody, key: key(of: request), by: parser, ratio: hints.dpr(of: request)
+        ) { acceptClass(of: request) }
+    }
+
+    /// Reads a target as one of ours, or of the dialect.
+    ///
+    /// - Parameters:
+    ///   - key: what the request has in the dialect's field for keys.
+    ///   - ratio: of the client's screen; counts where the settings say so.
+    func parse(
+        _ target: [UInt8], hasBody: Bool = false, key: String? = nil, by parser: ImageRequestParser,
+        ratio: @autoclosure () -> Double?, accept: () -> AcceptClass
+    ) throws(PipelineError) -> ImageRequest {
+        let now = clock().seconds
+        do throws(ImageRequestError) {
+            if route == .info { return try parser.parseInformation(target: target, at: now) }
+            let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: ratio()) : nil
+            guard let dialectRoute else {
+                return try parser.parse(target: target, at: now, dpr: hint, accept: accept)
             }
-            return try parser.parse(target: target, at: clock().seconds, dpr: hint) {
-                acceptClass(of: request)
-            }
+            return try dialectRoute.read(
+                target, hasBody: hasBody, key: key, by: parser, at: now, dpr: hint, accept: accept)
         } catch {
             throw PipelineError(error)
         }

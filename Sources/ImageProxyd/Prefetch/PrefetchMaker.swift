@@ -21,9 +21,7 @@ struct PrefetchMaker: Sendable {
         return try parser.parse(
             translated: QueryString(items: items), isSigned: isSigned, at: pipeline.clock().seconds
         ) {
-            unsafe Array(variant.accept.utf8).withUnsafeBytes { bytes in
-                unsafe AcceptClass(accept: bytes, candidates: automatic)
-            }
+            AcceptClass(accept: variant.accept, candidates: automatic)
         }
     }
 

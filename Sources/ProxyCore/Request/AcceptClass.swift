@@ -44,6 +44,13 @@ package struct AcceptClass: Sendable, Hashable {
         }
     }
 
+    /// The same for a field's text.
+    package init(accept field: String, candidates: AutomaticFormats) {
+        self = unsafe Array(field.utf8).withUnsafeBytes { bytes in
+            unsafe AcceptClass(accept: bytes, candidates: candidates)
+        }
+    }
+
     private static func best(_ qualities: InlineArray<8, Int>, count: Int) -> Int? {
         var best: Int?
         for rank in 0..<count where qualities[rank] > (best.map { qualities[$0] } ?? 0) { best = rank }
