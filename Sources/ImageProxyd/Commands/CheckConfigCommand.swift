@@ -24,8 +24,8 @@ struct CheckConfigCommand: ParsableCommand {
         let problems =
             configuration.folderProblems(ofOtherUser: user != nil) + configuration.log.journalProblems()
         guard problems.isEmpty else {
-            HostProcess.reportError(places.located(ConfigurationError(issues: problems)).description)
-            throw ExitCode(SettingsOptions.wrongConfiguration)
+            let error = places.located(ConfigurationError(issues: problems))
+            throw HostProcess.reported(error.description, SettingsOptions.wrongConfiguration)
         }
         for name in ConfigurationLoader.ignoredVariables(in: HostProcess.environment) {
             HostProcess.reportError("environment \(name): ignored, Kubernetes sets it for a Service")

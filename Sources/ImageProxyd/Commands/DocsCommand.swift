@@ -33,8 +33,7 @@ struct DocsCommand: ParsableCommand {
         for slash in file.indices.dropFirst() where file[slash] == "/" {
             let path = String(file[..<slash])
             guard unsafe mkdir(path, 0o777) != 0, errno != EEXIST else { continue }
-            HostProcess.reportError("\(path) can't be made: \(systemErrorText(errno))")
-            throw ExitCode.failure
+            throw HostProcess.reported("\(path) can't be made: \(systemErrorText(errno))")
         }
     }
 }

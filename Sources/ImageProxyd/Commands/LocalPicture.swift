@@ -75,8 +75,7 @@ struct LocalPicture {
                     of: path == "-" ? "/dev/stdin" : path, atMost: configuration.fetch.maxBytes))
         } catch {
             let hint = if case .larger = error { ": fetch.maxBytes allows no more" } else { "" }
-            HostProcess.reportError("\(path): \(error)\(hint)")
-            throw ExitCode.failure
+            throw HostProcess.reported("\(path): \(error)\(hint)")
         }
     }
 
@@ -99,13 +98,11 @@ struct LocalPicture {
         switch result {
         case .success(let rendition): return rendition
         case .failure(.notWritten(let reason)):
-            HostProcess.reportError("the result can't be written: \(reason)")
-            throw ExitCode.failure
+            throw HostProcess.reported("the result can't be written: \(reason)")
         case .failure(let error):
             let failure = PipelineError(error)
             let detail = failure.detail.map { ": \($0)" } ?? ""
-            HostProcess.reportError(failure.row.title + detail)
-            throw ExitCode.failure
+            throw HostProcess.reported(failure.row.title + detail)
         }
     }
 }

@@ -27,8 +27,7 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(InheritedSockets.Failure) {
             return try InheritedSockets(from: ServiceManager())
         } catch {
-            HostProcess.reportError(error.description)
-            throw ExitCode(SettingsOptions.wrongConfiguration)
+            throw HostProcess.reported(error.description, SettingsOptions.wrongConfiguration)
         }
     }
 }

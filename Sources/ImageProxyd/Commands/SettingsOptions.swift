@@ -26,11 +26,9 @@ struct SettingsOptions: ParsableArguments {
         do {
             return try read()
         } catch let error as ConfigurationError {
-            HostProcess.reportError(error.description)
-            throw ExitCode(wrongConfiguration)
+            throw HostProcess.reported(error.description, wrongConfiguration)
         } catch let error as HostProcess.Failure {
-            HostProcess.reportError(error.description)
-            throw ExitCode(wrongConfiguration)
+            throw HostProcess.reported(error.description, wrongConfiguration)
         }
     }
 
@@ -49,5 +47,5 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// EX_CONFIG of sysexits(3).
-    static let wrongConfiguration: Int32 = 78
+    static let wrongConfiguration = ExitCode(78)
 }

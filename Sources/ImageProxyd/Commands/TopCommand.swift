@@ -40,8 +40,7 @@ struct TopCommand: ParsableCommand {
             } catch {
                 // A daemon that has been there may be starting again.
                 guard window.hasRates, !once, error.isTransient else {
-                    HostProcess.reportError("\(error)")
-                    throw ExitCode.failure
+                    throw HostProcess.reported("\(error)")
                 }
             }
             // A reload ends the streams, too.

@@ -71,8 +71,7 @@ struct TranslateCommand: ParsableCommand {
                 configuration.dialects.isEmpty
                 ? ". No dialects are configured (--config), so this one has its usual settings, and no prefix"
                 : ""
-            HostProcess.reportError(PipelineError(error).explanation + advice)
-            throw ExitCode.failure
+            throw HostProcess.reported(PipelineError(error).explanation + advice)
         }
     }
 
@@ -97,8 +96,7 @@ struct TranslateCommand: ParsableCommand {
         do throws(ImageRequestError) {
             return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)
         } catch {
-            HostProcess.reportError(PipelineError(error).detail ?? "\(error)")
-            throw ExitCode.failure
+            throw HostProcess.reported(PipelineError(error).detail ?? "\(error)")
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Answering
+internal import ArgumentParser
 import CLinux
 import Observability
 import Primitives
@@ -75,5 +76,11 @@ enum HostProcess {
     static func reportError(_ text: String) {
         // Lost when standard error is closed; the exit code is still there.
         _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
+    }
+
+    /// Writes a line to standard error, and returns the exit code to throw.
+    static func reported(_ text: String, _ code: ExitCode = .failure) -> ExitCode {
+        reportError(text)
+        return code
     }
 }
