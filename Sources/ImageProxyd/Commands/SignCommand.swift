@@ -27,26 +27,21 @@ struct SignCommand: ParsableCommand {
 
     func run() throws {
         let key = try key.map(Self.key(in:)) ?? configuredKey()
-        guard let start = Self.pathStart(of: url) else {
+        guard let request = LoggedRequest(url: url) else {
             throw ValidationError("'\(url)' is neither a path nor an http or https URL with one")
         }
         guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
-        let target = String(url[start...])
-        let signed = try signedPath(target, key) ?? signedQuery(target, key)
+        let target = request.target
+        let signed = try signed(target, key)
         let daemon = "with these settings\(settings.config == nil ? " (no --config)" : "") the daemon"
         if let remark = try settings.load().remark(onTarget: target, of: daemon) {
             HostProcess.reportError(remark)
         }
-        print(url[..<start] + signed)
+        print((request.site?.dropLast() ?? "") + signed)
     }
 
-    private func signedQuery(_ target: String, _ key: [UInt8]) throws -> String {
+    private func signed(_ target: String, _ key: [UInt8]) throws -> String {
         guard !target.contains("&sig=") else { throw ValidationError("'\(url)' has a signature already") }
-        return SignaturePolicy.sign(target.contains("?") ? target : target + "?", with: key)
-    }
-
-    /// Nil where the parameters do not stand in the path.
-    private func signedPath(_ target: String, _ key: [UInt8]) throws -> String? {
         do throws(ImageRequestError) {
             return try PathForm.sign(target, with: key)
         } catch {
@@ -65,18 +60,7 @@ struct SignCommand: ParsableCommand {
         do throws(ConfigurationError) {
             return try NamedFiles.key(at: path)
         } catch {
-            HostProcess.reportError(error.description)
-            throw ExitCode.failure
+            throw HostProcess.reported(error.description)
         }
-    }
-
-    /// Where path and query begin.
-    private static func pathStart(of url: String) -> String.Index? {
-        if url.hasPrefix("/") { return url.startIndex }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://"), let mark = url.firstRange(of: "://")
-        else {
-            return nil
-        }
-        return url[mark.upperBound...].firstIndex(of: "/")
     }
 }

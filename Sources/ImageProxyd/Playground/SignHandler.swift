@@ -21,10 +21,7 @@ struct SignHandler: Sendable {
             throw AdminQuery.invalid("target", "has a signature already")
         }
         do throws(ImageRequestError) {
-            let signed =
-                try PathForm.sign(target, with: key)
-                ?? SignaturePolicy.sign(target.contains("?") ? target : target + "?", with: key)
-            return AdminAnswer.json(["target": .string(signed)])
+            return AdminAnswer.json(["target": .string(try PathForm.sign(target, with: key))])
         } catch {
             throw .request(error)
         }

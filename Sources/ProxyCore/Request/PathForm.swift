@@ -105,11 +105,13 @@ package struct PathForm {
 
     // MARK: - Signing
 
-    /// The path with the signature of its query form; nil if it begins otherwise.
+    /// A target with its signature, in the path if its parameters stand there.
     ///
-    /// - Throws: as `query(of:)`; `.invalidParameter` if it has a signature already.
-    package static func sign(_ target: String, with key: [UInt8]) throws(ImageRequestError) -> String? {
-        guard target.utf8.starts(with: prefix) else { return nil }
+    /// - Throws: as `query(of:)`; `.invalidParameter` if a path has a signature already.
+    package static func sign(_ target: String, with key: [UInt8]) throws(ImageRequestError) -> String {
+        guard target.utf8.starts(with: prefix) else {
+            return SignaturePolicy.sign(target.contains("?") ? target : target + "?", with: key)
+        }
         let path = try PathForm(Array(target.utf8))
         guard path.signature == nil else {
             throw .invalidParameter(name: "sig", position: 0, reason: "there is one already")

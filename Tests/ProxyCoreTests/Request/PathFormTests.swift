@@ -113,7 +113,7 @@ struct PathFormTests {
         let query = "/img?transform=resize:30x&format=webp&url=https://h/a/b.jpg"
         let code = SignaturePolicy.sign(query, with: Self.key).dropFirst(query.count + 5)
 
-        let signed = try #require(try PathForm.sign(path, with: Self.key))
+        let signed = try PathForm.sign(path, with: Self.key)
 
         #expect(signed == "/img/transform=resize:30x/sig=\(code)/https://h/a/b.jpg@webp")
         for same in [
@@ -122,10 +122,10 @@ struct PathFormTests {
         ] {
             #expect(try parse(same, keys: [Self.key]).mayGoFirst)
         }
-        let foreign = try #require(try PathForm.sign("/img/https://h/ä\u{301}.jpg", with: Self.key))
+        let foreign = try PathForm.sign("/img/https://h/ä\u{301}.jpg", with: Self.key)
         #expect(try parse(foreign, keys: [Self.key]).mayGoFirst)
         #expect(throws: ImageRequestError.self) { try PathForm.sign(signed, with: Self.key) }
-        #expect(try PathForm.sign(query, with: Self.key) == nil)
+        #expect(try PathForm.sign(query, with: Self.key) == SignaturePolicy.sign(query, with: Self.key))
     }
 
     @Test(
@@ -156,7 +156,7 @@ struct PathFormTests {
         ])
     func forged(path: String) throws {
         let good = "/img/transform=resize:30x/quality=80/https://h/a//b.jpg"
-        let signed = try #require(try PathForm.sign(good, with: Self.key))
+        let signed = try PathForm.sign(good, with: Self.key)
         let code = try #require(signed.split(separator: "/").first { $0.hasPrefix("sig=") }).dropFirst(4)
 
         #expect(try parse(signed, keys: [Self.key]).mayGoFirst)
@@ -177,7 +177,7 @@ struct PathFormTests {
         var random = SplitMix(seed: 11)
         var understood = 0
         for path in paths {
-            let signed = try #require(try PathForm.sign(path, with: Self.key))
+            let signed = try PathForm.sign(path, with: Self.key)
             let wanted = try query(signed)
             for _ in 0..<4_000 {
                 var text = Array(signed)
