@@ -27,9 +27,11 @@ struct AdminClient: Sendable {
         throw failure
     }
 
-    /// The same for an answer with status 200, which is read line by line.
-    func stream(_ target: String) throws(AdminConnection.Failure) -> AdminConnection {
-        let connection = try connect("GET", target)
+    /// The same for an answer with status 200.
+    func stream(
+        _ target: String, method: String = "GET"
+    ) throws(AdminConnection.Failure) -> AdminConnection {
+        let connection = try connect(method, target)
         guard connection.status == 200 else {
             let status = connection.status
             throw .refused(status, try connection.answer().problem)
@@ -38,23 +40,19 @@ struct AdminClient: Sendable {
     }
 
     /// The JSON that is answered to a request with 200; on a failure says why, and ends the command with 1.
-    func json(_ target: String, method: String = "GET") throws -> JSONValue {
-        do throws(AdminConnection.Failure) {
-            let answer = try connect(method, target).answer()
-            guard answer.status == 200 else { throw .refused(answer.status, answer.problem) }
-            guard answer.content != .null else { throw .unexpectedAnswer }
-            return answer.content
-        } catch {
-            HostProcess.reportError("\(error)")
-            throw ExitCode.failure
-        }
-    }
-
-    /// A target of the admin listener.
-    static func target(_ path: String, _ parameters: [(name: String, value: String?)]) -> String {
+    func json(
+        _ path: String, _ parameters: [(name: String, value: String?)] = [], method: String = "GET"
+    ) throws -> JSONValue {
         let query = parameters.compactMap { parameter in
             parameter.value.map { "\(parameter.name)=\($0.asQueryValue)" }
         }
-        return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        let target = path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        do throws(AdminConnection.Failure) {
+            let content = try stream(target, method: method).answer().content
+            guard content != .null else { throw .unexpectedAnswer }
+            return content
+        } catch {
+            throw HostProcess.reported("\(error)")
+        }
     }
 }

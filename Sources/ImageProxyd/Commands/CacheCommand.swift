@@ -72,7 +72,7 @@ struct CacheCommand: ParsableCommand {
         var url: String
 
         func run() throws {
-            let answer = try admin.client().json(AdminClient.target("/cache", [("url", url)]))
+            let answer = try admin.client().json("/cache", [("url", url)])
             guard !json else { return print(answer.pretty()) }
             guard case .array(let entries)? = answer["entries"], !entries.isEmpty || answer["source"] != .null
             else {
@@ -115,8 +115,7 @@ struct CacheCommand: ParsableCommand {
             var (sum, after) = ([0, 0, 0, 0], 0)
             let names = ["entries", "bytes", "damaged", "missing"]
             while true {
-                let piece = try client.json(
-                    AdminClient.target("/cache/verify", [("after", "\(after)")]), method: "POST")
+                let piece = try client.json("/cache/verify", [("after", "\(after)")], method: "POST")
                 for (index, name) in names.enumerated() { sum[index] += piece.int(name) }
                 guard case .integer(let next)? = piece["next"] else { break }
                 after = next

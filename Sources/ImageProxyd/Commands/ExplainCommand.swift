@@ -30,9 +30,7 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         let target = Self.target(of: url)
         let answer = try admin.client().json(
-            AdminClient.target(
-                "/explain",
-                [("target", target), ("url", target == nil ? url : nil), ("accept", accept)]))
+            "/explain", [("target", target), ("url", target == nil ? url : nil), ("accept", accept)])
         if json { print(answer.pretty()) } else { Self.write(answer) }
         guard case .integer(200)? = answer["status"] else { throw ExitCode.failure }
     }

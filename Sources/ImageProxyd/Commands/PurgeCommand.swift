@@ -50,12 +50,11 @@ struct PurgeCommand: ParsableCommand {
 
     func run() throws {
         let answer = try admin.client().json(
-            AdminClient.target(
-                "/cache",
-                [
-                    ("url", url), ("tag", tag), ("key", key), ("prefix", prefix), ("all", all ? "1" : nil),
-                    ("tier", tier == .all ? nil : tier.rawValue),
-                ]), method: "DELETE")
+            "/cache",
+            [
+                ("url", url), ("tag", tag), ("key", key), ("prefix", prefix), ("all", all ? "1" : nil),
+                ("tier", tier == .all ? nil : tier.rawValue),
+            ], method: "DELETE")
         guard !json else { return print(answer.pretty()) }
         print(
             "purged \(answer.int("memory")) entries from memory, \(answer.int("disk")) from disk; "
@@ -111,7 +110,7 @@ struct FailedCommand: ParsableCommand {
         @OptionGroup var admin: AdminOptions
 
         func run() throws {
-            let answer = try admin.client().json(AdminClient.target("/failed", [("url", url)]))
+            let answer = try admin.client().json("/failed", [("url", url)])
             guard !json else { return print(answer.pretty()) }
             guard case .array(let failures)? = answer["failed"] else { return }
             for failure in failures {
@@ -147,8 +146,7 @@ struct FailedCommand: ParsableCommand {
         }
 
         func run() throws {
-            let answer = try admin.client().json(
-                AdminClient.target("/failed", [("url", url)]), method: "DELETE")
+            let answer = try admin.client().json("/failed", [("url", url)], method: "DELETE")
             print("forgot \(FailedCommand.failures(answer))")
         }
     }
