@@ -173,9 +173,7 @@ extension ImagePipeline {
             return asked(job, facts)
         }
         guard case .failed(let error) = asked(job, facts) else { return .revalidated }
-        guard error.allowsStale, freshness.mayServeOnError(record, at: clock(), for: job.directives) else {
-            return .failed(error)
-        }
+        guard job.mayServe(record, despite: error) else { return .failed(error) }
         let result = facts.stored.first { isResult($0, of: job.request, at: clock()) }
         return result.map { .stored($0.tier) } ?? .rendered
     }
@@ -183,8 +181,8 @@ extension ImagePipeline {
     /// What happens where the origin is to be asked.
     private func asked(_ job: ImageJob, _ facts: ImageExplanation) -> ImageExplanation.Answer {
         if job.directives.onlyIfCached { return .failed(.notCached) }
-        if !job.directives.retryFailed, let failure = facts.failures.source { return .failed(failure.error) }
-        if !job.directives.retryFailed, job.request.plan != nil, let failure = facts.failures.result {
+        let ofResult = job.request.plan == nil ? nil : facts.failures.result
+        if !job.directives.retryFailed, let failure = facts.failures.source ?? ofResult {
             return .failed(failure.error)
         }
         if let failure = facts.originFailure { return .failed(failure) }

@@ -226,12 +226,15 @@ struct ImageJob: Sendable {
             return source
         } catch {
             context.forwarding?.setReason(record.isFresh(at: now) ? .request : .stale)
-            guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: directives) else {
-                throw error
-            }
+            guard mayServe(record, despite: error) else { throw error }
             let wasAsked = !isRemembered && error.wasForwarded
             return Source(record: record, provenance: .stale(.onError(error, wasAsked: wasAsked)))
         }
+    }
+
+    /// Whether what is on record may be served where the origin has failed so.
+    func mayServe(_ record: SourceRecord, despite error: PipelineError) -> Bool {
+        error.allowsStale && freshness.mayServeOnError(record, at: now, for: directives)
     }
 
     /// Whether a 304 would leave something to serve, as far as is known without reading the disk.
