@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// One line for each request at its end: recorded in a few hundred nanoseconds on the event loop, written
 /// elsewhere.
 ///

@@ -51,7 +51,7 @@ package struct MetricLabel: Sendable, Hashable {
 package struct MetricSample: Sendable {
     /// What follows the family's name: empty, or `_bucket`, `_sum`, `_count` of a histogram.
     package var suffix = ""
-    package var labels: [(name: String, value: String)]
+    package var labels: [(name: String, value: String)] = []
     package var value: Value
 
     /// A value that prints exactly.
@@ -62,13 +62,6 @@ package struct MetricSample: Sendable {
         case nanoseconds(UInt64)
         /// Anything else.
         case real(Double)
-    }
-
-    /// Creates a sample.
-    package init(suffix: String = "", labels: [(name: String, value: String)] = [], value: Value) {
-        self.suffix = suffix
-        self.labels = labels
-        self.value = value
     }
 }
 

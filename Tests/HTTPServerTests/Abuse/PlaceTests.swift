@@ -2,7 +2,6 @@
 
 import CLinux
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Primitives
-import Synchronization
 
 /// What an operator asks about entries: a list, and the verification of all files, in pieces between which the writer does other
 /// work.

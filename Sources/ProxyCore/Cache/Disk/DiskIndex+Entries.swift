@@ -2,7 +2,6 @@
 
 import Freshness
 import Primitives
-import Synchronization
 
 /// A row of the index: what listings, eviction and purging need of an entry.
 package struct IndexEntry: Sendable, Equatable {

@@ -2,7 +2,6 @@
 
 import Freshness
 import Primitives
-import Synchronization
 
 /// What purges do to files and index, and what is removed with links of tags for which there is no space.
 extension DiskWriter {
