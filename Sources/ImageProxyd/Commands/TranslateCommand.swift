@@ -22,7 +22,7 @@ struct TranslateCommand: ParsableCommand {
             them. What the settings refuse of /img, such as sources and missing signatures, counts as not understood.
             """)
 
-    @Option(help: "Whose URL it is: \(DialectRegistry.all.map { $0.name }.joined(separator: ", ")).")
+    @Option(help: "Whose URL it is: \(DialectRegistry.names.joined(separator: ", ")).")
     var dialect: String?
 
     @Flag(help: "Also say which options have no effect here, and why.")
@@ -39,7 +39,7 @@ struct TranslateCommand: ParsableCommand {
     func validate() throws {
         guard dialect != nil || log == nil else { throw ValidationError("a log needs --dialect") }
         guard dialect.map({ DialectRegistry.named($0) != nil }) ?? true else {
-            let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
+            let names = DialectRegistry.names.joined(separator: ", ")
             throw ValidationError("there is no dialect '\(dialect ?? "")', only \(names)")
         }
         guard (url == nil) != (log == nil) else {

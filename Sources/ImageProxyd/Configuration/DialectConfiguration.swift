@@ -26,9 +26,9 @@ struct DialectConfiguration: Sendable, Hashable {
         }
     }
 
-    private static let dialectNames = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
+    private static let dialectNames = DialectRegistry.names.joined(separator: ", ")
 
-    /// The dialect's name: `imgproxy`, `thumbor`, `imaginary`, `weserv`, `cloudflare`, `imgix`, `nextjs`.
+    /// The dialect's name, such as `imgproxy`.
     var name: String { common.name }
     /// The path that its URLs begin with.
     var prefix: String { common.prefix }

@@ -25,7 +25,7 @@ enum PlaygroundFacts {
             "formats": .strings(
                 ImageFormat.allCases.filter { $0.isWritable(decoding: configuration.formats.decode) }.map(
                     \.rawValue)),
-            "dialects": .strings(DialectRegistry.all.map { $0.name }),
+            "dialects": .strings(DialectRegistry.names),
             "samples": .strings(configuration.playgroundSamples),
         ]
     }

@@ -44,7 +44,7 @@ struct URLTranslator: Sendable {
         guard let name = dialect ?? place ?? DialectGuess.dialect(of: url) else { return nil }
         let known = DialectRoute.route(of: request.target, among: configured, dialect: name)
         guard let route = (usesSettings ? known : nil) ?? Self.usual(name, at: request.site) else {
-            let names = DialectRegistry.all.map { $0.name }.joined(separator: ", ")
+            let names = DialectRegistry.names.joined(separator: ", ")
             throw AdminQuery.invalid("dialect", "must be one of \(names)")
         }
         do throws(ImageRequestError) {

@@ -117,5 +117,8 @@ package enum DialectRegistry {
         NextJS.self,
     ]
 
+    /// Their names, in the same order.
+    package static var names: [String] { all.map { $0.name } }
+
     package static func named(_ name: String) -> (any Dialect.Type)? { all.first { $0.name == name } }
 }

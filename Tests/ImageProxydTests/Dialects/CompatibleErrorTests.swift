@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialects
 import TestSupport
 import Testing
 
@@ -16,12 +17,12 @@ struct CompatibleErrorTests {
         let origin = try FakeOrigin()
         let own = [
             "imgproxy": ", \"keys\": \(hex), \"salts\": \(hex), \"trustedSignatures\": [\"trusted\"]",
-            "thumbor": ", \(key)", "imaginary": ", \(key)", "weserv": "", "cloudflare": "", "imgix": "",
+            "thumbor": ", \(key)", "imaginary": ", \(key)",
             "nextjs": ", \"remotePatterns\": [\"https://nowhere.invalid/*\"]",
         ]
-        let dialects = own.sorted { $0.key < $1.key }.flatMap { name, settings in
+        let dialects = DialectRegistry.names.flatMap { name in
             ["ours", "theirs"].map {
-                "{\"name\": \"\(name)\", \"prefix\": \"/\($0)/\(name)\", \"compatibleErrors\": \($0 == "theirs")\(settings)}"
+                "{\"name\": \"\(name)\", \"prefix\": \"/\($0)/\(name)\", \"compatibleErrors\": \($0 == "theirs")\(own[name] ?? "")}"
             }
         }
         origin.route("/text", .body(Array("hello, this is no picture at all".utf8)))
@@ -32,6 +33,7 @@ struct CompatibleErrorTests {
     /// A target below a dialect's path, with the statuses here and there; `ORIGIN` stands for the origin.
     private struct Case {
         let target: String
+        var dialect: Substring { target.prefix { $0 != "/" } }
         let ours: Int
         let theirs: Int
     }
@@ -68,6 +70,7 @@ struct CompatibleErrorTests {
 
     @Test("They have our status, or with compatibleErrors that of the other proxy")
     func statuses() async throws {
+        #expect(Set(Self.cases.map { String($0.dialect) }) == Set(DialectRegistry.names))
         let proxy = try await proxy()
         for row in Self.cases {
             let target = row.target.replacing("ORIGIN", with: proxy.origin.url(""))

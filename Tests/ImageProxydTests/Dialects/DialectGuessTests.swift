@@ -10,7 +10,7 @@ import Testing
 struct DialectGuessTests {
     @Test(
         "The form of nearly every URL that the dialects are tested with says whose it is",
-        arguments: DialectRegistry.all.map { $0.name })
+        arguments: DialectRegistry.names)
     func fixtures(name: String) throws {
         let origin = try DialectOrigin()
         let targets = try DialectCase.all(of: name).map { $0.target(origin) }

@@ -23,16 +23,16 @@ struct DialectProfile {
         return "\"\(folder.path)/\(name)\""
     }
 
+    /// The dialect's own settings; the default ones where it is not named here.
     private func own() throws -> [String] {
         switch dialect {
         case "imgproxy": try imgproxy()
         case "thumbor": try thumbor()
         case "imaginary": try imaginary()
         case "weserv": ["\"lenient\": true"]
-        case "cloudflare": base
         case "imgix": try imgix()
         case "nextjs": base + ["\"remotePatterns\": [\"\(origin.filling("{SRC}/*"))\"]"]
-        default: []
+        default: base
         }
     }
 
