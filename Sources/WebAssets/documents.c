@@ -34,6 +34,9 @@ static const unsigned char docs_clients_readme_md[] = {
 static const unsigned char docs_operations_install_md[] = {
 #embed "../../docs/operations/install.md"
 };
+static const unsigned char docs_adding_a_dialect_md[] = {
+#embed "../../docs/adding-a-dialect.md"
+};
 static const unsigned char docs_adding_a_format_md[] = {
 #embed "../../docs/adding-a-format.md"
 };
@@ -297,6 +300,7 @@ static const struct web_asset documents[] = {
     DOCUMENT("docs/README.md", docs_readme_md),
     DOCUMENT("docs/clients/README.md", docs_clients_readme_md),
     DOCUMENT("docs/operations/install.md", docs_operations_install_md),
+    DOCUMENT("docs/adding-a-dialect.md", docs_adding_a_dialect_md),
     DOCUMENT("docs/adding-a-format.md", docs_adding_a_format_md),
     DOCUMENT("docs/caching.md", docs_caching_md),
     DOCUMENT("docs/commands.md", docs_commands_md),
