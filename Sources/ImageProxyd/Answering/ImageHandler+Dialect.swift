@@ -49,7 +49,7 @@ extension ImageHandler {
     private func dataURL(
         of image: inout ImageResponse, _ bytes: [UInt8]
     ) throws(PipelineError) -> [UInt8] {
-        var text = Array("data:\(image.description.format.row.mediaType);base64,".utf8)
+        var text = Array("data:\(image.description.format.traits.mediaType);base64,".utf8)
         guard let lease = pipeline.leaseMemory(text.count + Base64.encodedCount(bytes.count)) else {
             throw .queueFull
         }

@@ -81,7 +81,7 @@ struct ImageHeads {
         if let modified = validators.lastModified {
             lines.append(.lastModified) { HTTPDate(seconds: modified).append(to: &$0) }
         }
-        lines.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
+        lines.append(.contentType, text: request.isInformation ? "application/json" : format.traits.mediaType)
         if request.delivery.namesSize, size.width > 0 {
             lines.append(Self.imageWidth, text: "\(size.width)")
             lines.append(Self.imageHeight, text: "\(size.height)")
@@ -127,7 +127,7 @@ struct ImageHeads {
         let type = delivery.isDownload ? "attachment" : "inline"
         guard let given = delivery.filename else { return type }
         let name =
-            format.map { given.hasSuffix(".*") ? given.dropLast() + $0.row.fileExtension : given[...] }
+            format.map { given.hasSuffix(".*") ? given.dropLast() + $0.traits.fileExtension : given[...] }
             ?? given[...]
         let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
         let ascii = name.map { character in

@@ -25,7 +25,7 @@ package struct Placeholder: Sendable {
         guard bytes.count <= Self.maxBytes else {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
         }
-        guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
+        guard let format = ImageFormat(sniffing: bytes), format.traits.isShownByBrowsers else {
             throw Failure(description: "none of \(ImageFormat.titlesShownByBrowsers)")
         }
         self.bytes = bytes
@@ -34,7 +34,7 @@ package struct Placeholder: Sendable {
 
     /// Replaces a problem document by the image; the status stays the error's own.
     func replaceDocument(of response: inout HTTPResponse) {
-        response.fields.set(.contentType, text: format.row.mediaType)
+        response.fields.set(.contentType, text: format.traits.mediaType)
         response.fields.append(.contentDisposition, text: "inline")
         response.fields.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")
         response.fields.append(.crossOriginResourcePolicy, text: "cross-origin")

@@ -93,7 +93,7 @@ struct TransformCommand: AsyncParsableCommand {
         else { return nil }
         let name = output[output.index(after: dot)...].lowercased()
         let format = ["jpg": "jpeg", "jpe": "jpeg", "tif": "tiff"][name] ?? name
-        guard let known = ImageFormat(rawValue: format), known.row.isWritable else {
+        guard let known = ImageFormat(rawValue: format), known.traits.isWritable else {
             throw ValidationError("'.\(name)' is no format that can be written: name one by --format")
         }
         return format

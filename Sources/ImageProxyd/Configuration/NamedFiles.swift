@@ -154,7 +154,7 @@ private struct Reader {
         guard bytes.count <= WatermarkImage.maxBytes else {
             return refuse(key, "\(path) is larger than \(ByteCount(WatermarkImage.maxBytes))")
         }
-        guard let format = ImageFormat(sniffing: bytes), format.row.isShownByBrowsers else {
+        guard let format = ImageFormat(sniffing: bytes), format.traits.isShownByBrowsers else {
             return refuse(key, "\(path) is none of \(ImageFormat.titlesShownByBrowsers)")
         }
         return WatermarkImage(name: name, bytes: bytes)

@@ -164,8 +164,8 @@ struct PrefetchInput {
     }
 
     private static let pictures =
-        ImageFormat.allCases.flatMap { [$0.row.fileExtension, $0.rawValue] + $0.row.aliases }.map { "." + $0 }
-        + [".heif", ".tif", ".bmp"]
+        ImageFormat.allCases.flatMap { [$0.traits.fileExtension, $0.rawValue] + $0.traits.aliases }
+        .map { "." + $0 } + [".heif", ".tif", ".bmp"]
 
     private mutating func takeLines(_ bytes: ArraySlice<UInt8>, _ next: (Item) throws -> Void) throws {
         for part in bytes.split(

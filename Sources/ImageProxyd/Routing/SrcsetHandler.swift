@@ -218,7 +218,7 @@ struct SrcsetHandler: Sendable {
         let image = try await image(order.placeholder, context)
         guard image.body.count <= Self.maxPlaceholderBytes else { return nil }
         let text = Base64.encode(try await pipeline.bytes(of: image))
-        return "data:\(image.description.format.row.mediaType);base64,\(text)"
+        return "data:\(image.description.format.traits.mediaType);base64,\(text)"
     }
 
     private func json(_ facts: JSONValue, _ order: Order, _ placeholder: String?) -> JSONValue {

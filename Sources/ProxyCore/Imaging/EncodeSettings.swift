@@ -39,7 +39,7 @@ package struct EncodeSettings: Sendable, Equatable {
     /// given away.
     var attempts: [EncodeSettings] {
         guard !isLossless else { return [self] }
-        switch format.row.sizeReduction {
+        switch format.traits.sizeReduction {
         case .quality:
             return (1...max(1, quality)).reversed().map { step in
                 var settings = self
@@ -58,7 +58,7 @@ package struct EncodeSettings: Sendable, Equatable {
     }
 }
 
-/// How much work goes into a picture in a format whose encoder can trade much time for few bytes (`FormatRow.hasFastEffort`).
+/// How much work goes into a picture in a format whose encoder can trade much time for few bytes (`FormatTraits.hasFastEffort`).
 package enum EncodingEffort: UInt8, Sendable, Hashable, Codable {
     /// For a picture that is kept for long.
     case full = 0

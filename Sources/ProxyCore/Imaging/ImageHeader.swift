@@ -34,7 +34,7 @@ package struct ImageHeader: Sendable, Equatable {
     }
 
     /// Whether its frames are an animation, not pages.
-    package var isAnimation: Bool { frames > 1 && format.row.readsAnimations }
+    package var isAnimation: Bool { frames > 1 && format.traits.readsAnimations }
 
     /// The size of one frame after orientation.
     package var upright: PixelSize { orientation > 4 ? size.transposed : size }

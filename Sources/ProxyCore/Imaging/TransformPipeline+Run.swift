@@ -27,7 +27,7 @@ extension TransformPipeline {
     ) throws(ImagingError) -> VipsImage {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk. Decoders
         // shrink encoded levels, not linear light; a drawing is rendered at its size.
-        let mayShrink = frames == .primary && (!context.isLinear || header.format.row.isDrawing)
+        let mayShrink = frames == .primary && (!context.isLinear || header.format.traits.isDrawing)
         guard mayShrink, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
             return try stillApplied(from: 0, to: upright(image.inEightBits(), turn), in: &context)

@@ -176,7 +176,7 @@ package final class ImagePipeline: Sendable {
 
     /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
     func mayPass(_ record: SourceRecord) -> Bool {
-        (!record.format.row.isDrawing || configuration.passesDrawings)
+        (!record.format.traits.isDrawing || configuration.passesDrawings)
             && !record.reuse.directives.contains(.reencoded)
     }
 }

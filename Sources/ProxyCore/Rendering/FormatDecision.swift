@@ -44,9 +44,9 @@ struct FormatDecision {
 
     private var canWriteAnimation: Bool {
         switch plan.format {
-        case .explicit(let format): format.row.writesAnimations || stacksFrames
+        case .explicit(let format): format.traits.writesAnimations || stacksFrames
         case .automatic: true
-        case .source: header.format.row.writesAnimations
+        case .source: header.format.traits.writesAnimations
         case .information: false
         }
     }
@@ -54,7 +54,7 @@ struct FormatDecision {
     /// Whether the frames become a still, one below the other.
     var stacksFrames: Bool {
         guard plan.animation == .strip, case .explicit(let format) = plan.format else { return false }
-        return !format.row.writesAnimations
+        return !format.traits.writesAnimations
     }
 
     /// Decides the format when the result's size, alpha and frames are known.
@@ -90,8 +90,8 @@ struct FormatDecision {
     /// The format for a client that accepts none explicitly.
     private func formatWithoutAccept(for result: Result) throws(RenderError) -> ImageFormat {
         let isGoodAsItIs =
-            header.format.row.isShownByBrowsers
-            && (!result.isAnimated || header.format.row.writesAnimations)
+            header.format.traits.isShownByBrowsers
+            && (!result.isAnimated || header.format.traits.writesAnimations)
             && holdsAlpha(of: result, header.format)
             && fits(result, header.format) && losesNothing(header.format)
         return isGoodAsItIs ? header.format : try fallback(for: result)
@@ -99,17 +99,17 @@ struct FormatDecision {
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
         guard holdsAlpha(of: result, format), fits(result, format), losesNothing(format) else { return false }
-        guard !result.isAnimated || format.row.writesAnimations else { return false }
-        return result.size.area < format.row.automaticPixels(in: plan)
+        guard !result.isAnimated || format.traits.writesAnimations else { return false }
+        return result.size.area < format.traits.automaticPixels(in: plan)
     }
 
     /// Whether the format keeps every level where nothing may be lost.
     private func losesNothing(_ format: ImageFormat) -> Bool {
-        !plan.isLossless || format.row.canBeLossless
+        !plan.isLossless || format.traits.canBeLossless
     }
 
     private func holdsAlpha(of result: Result, _ format: ImageFormat) -> Bool {
-        !result.hasAlpha || format.row.supportsAlpha
+        !result.hasAlpha || format.traits.supportsAlpha
     }
 
     private func isWritable(_ format: ImageFormat) -> Bool {
@@ -118,11 +118,11 @@ struct FormatDecision {
 
     private func tooLarge(_ result: Result, _ format: ImageFormat) -> RenderError {
         .resultTooLarge(
-            "the result would be \(result.size), \(format.rawValue) has sides up to \(format.row.maxSide)")
+            "the result would be \(result.size), \(format.rawValue) has sides up to \(format.traits.maxSide)")
     }
 
     private func fits(_ result: Result, _ format: ImageFormat) -> Bool {
-        max(result.size.width, result.size.height) <= format.row.maxSide
+        max(result.size.width, result.size.height) <= format.traits.maxSide
     }
 
     private func fallback(for result: Result) throws(RenderError) -> ImageFormat {
@@ -145,6 +145,6 @@ extension RenderPlan {
         guard case .automatic(let accepted) = format else { return false }
         return accepted.contains(.webp) && !isLossless && maxBytes == nil && frames == 1
             && size.area <= Self.mostDrawingPixels
-            && max(size.width, size.height) <= ImageFormat.webp.row.maxSide
+            && max(size.width, size.height) <= ImageFormat.webp.traits.maxSide
     }
 }

@@ -11,7 +11,7 @@ enum FreshMemory {
     static func isCleared<Value: ~Copyable, Failure: Error>(
         for format: ImageFormat, while body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        guard format.row.leavesMemoryUnwritten else { return try body() }
+        guard format.traits.leavesMemoryUnwritten else { return try body() }
         count(1)
         defer { count(-1) }
         return try body()

@@ -23,7 +23,7 @@ package struct IntermediateRule: Sendable {
     /// The size of an original's intermediate; nil if there is to be none.
     package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
-        guard configuration.enabled, original.frames == 1, !original.format.row.isDrawing,
+        guard configuration.enabled, original.frames == 1, !original.format.traits.isDrawing,
             upright.area >= configuration.minPixels
         else { return nil }
         let longest = max(upright.width, upright.height)
@@ -71,7 +71,7 @@ package struct IntermediateRule: Sendable {
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
             // Ignored: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
-            return format.row.sizeReduction == .quality
+            return format.traits.sizeReduction == .quality
         }
     }
 }

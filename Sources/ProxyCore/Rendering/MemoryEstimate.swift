@@ -20,7 +20,7 @@ struct MemoryEstimate {
     var bytes: Int {
         let job = DecodingJob(
             header: header, frames: frames, isShrunk: isShrunk, isLinear: plan.isLinear, resultPixels: result)
-        let decoder = header.format.row
+        let decoder = header.format.traits
         let later = decoder.decodingMemory(job) + operations + letters + drawing + writer + intermediate
         return Self.base + sourceBytes + max(decoder.decodingPeak(job), later)
     }
@@ -95,8 +95,8 @@ struct MemoryEstimate {
     }
 
     private func writer(of format: ImageFormat) -> Int {
-        if case .automatic = plan.format, result >= format.row.automaticPixels(in: plan) { return 0 }
-        return format.row.encodingMemory(pixels: result, frames: frames, hasAlpha: header.hasAlpha)
+        if case .automatic = plan.format, result >= format.traits.automaticPixels(in: plan) { return 0 }
+        return format.traits.encodingMemory(pixels: result, frames: frames, hasAlpha: header.hasAlpha)
     }
 
     /// The intermediate that is written beside the result, which is held while both are made.

@@ -140,7 +140,7 @@ struct RenderEngine {
     private func page(
         of source: borrowing VipsSource, _ header: ImageHeader
     ) throws(RenderError) -> ImageHeader {
-        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.row.hasPages,
+        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.traits.hasPages,
             plan.format != .information
         else { return header }
         do { return try VipsCoder.header(ofPage: index, in: source, header) } catch {

@@ -64,7 +64,7 @@ extension RenderPlan {
     /// Nil for one that may not be shrunk, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
         guard scalesDownLarge, header.frames == 1, (frame ?? 0) == 0, format != .information,
-            header.format.row.isStreamed(header),
+            header.format.traits.isStreamed(header),
             header.embeddedPixels <= limits.sourcePixels
         else { return nil }
         let size = header.size.shrunk(

@@ -51,7 +51,7 @@ struct RenditionCheck {
         case .source: return format == rendition.source.format || isFallback
         case .automatic(let preferred):
             return preferred.contains(format) || isFallback
-                || (format == rendition.source.format && format.row.isShownByBrowsers)
+                || (format == rendition.source.format && format.traits.isShownByBrowsers)
         case .information: return false
         }
     }

@@ -31,7 +31,7 @@ package struct WorkEstimate {
         // Frames are composed from the first one on.
         let decoded = header.isAnimation ? (plan.frame ?? 0) + frames : frames
         let pixels = Double(header.size.area) * Double(decoded)
-        return pixels * header.format.row.decodingWork(header) + Double(header.embeddedPixels)
+        return pixels * header.format.traits.decodingWork(header) + Double(header.embeddedPixels)
     }
 
     // MARK: - Operations
@@ -106,12 +106,12 @@ package struct WorkEstimate {
     /// The work of writing a pixel, as often as it is tried.
     package func cost(of format: ImageFormat) -> Double {
         let settings = plan.settings(for: format)
-        return format.row.encodingWork(settings, frames: frames) * tries(of: settings)
+        return format.traits.encodingWork(settings, frames: frames) * tries(of: settings)
     }
 
     private func tries(of settings: EncodeSettings) -> Double {
         guard plan.maxBytes != nil, !plan.isLossless else { return 1 }
-        switch settings.format.row.sizeReduction {
+        switch settings.format.traits.sizeReduction {
         // The range of qualities is halved until one is found.
         case .quality: return Double(1 + Int.bitWidth - settings.quality.leadingZeroBitCount)
         case .palette: return Self.palettes
@@ -129,6 +129,6 @@ package struct WorkEstimate {
     private var intermediate: Double {
         guard case .write(let width, let height, let quality) = plan.intermediate else { return 0 }
         let settings = Rendition.Intermediate.settings(hasAlpha: header.hasAlpha, quality: quality)
-        return Double(width * height) * settings.format.row.encodingWork(settings, frames: 1)
+        return Double(width * height) * settings.format.traits.encodingWork(settings, frames: 1)
     }
 }

@@ -71,7 +71,7 @@ package struct AutomaticFormats: Sendable, Hashable {
     /// Creates a list of the first eight of `formats`.
     package init(_ formats: [ImageFormat]) {
         self.formats = Array(formats.prefix(Self.maximumCount))
-        mediaTypes = self.formats.map { Array($0.row.mediaType.utf8) }
+        mediaTypes = self.formats.map { Array($0.traits.mediaType.utf8) }
         numbers = self.formats.map { UInt32((ImageFormat.allCases.firstIndex(of: $0) ?? 0) + 1) }
     }
 

@@ -169,7 +169,7 @@ struct ImageParameters {
         return (all, each)
     }
 
-    private static let withQuality = ImageFormat.allCases.filter { $0.row.sizeReduction == .quality }
+    private static let withQuality = ImageFormat.allCases.filter { $0.traits.sizeReduction == .quality }
 
     /// Names of formats, each once.
     /// - Parameter start: the offset of the names in the parameter's value.

@@ -61,16 +61,16 @@ extension ImageRequestParser {
             }
         }
         if case .explicit(let format) = choice {
-            if parameters.isLossless == true, !format.row.mayRequestLossless {
+            if parameters.isLossless == true, !format.traits.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
                 parameters.isLossless = nil
             }
             // That of another format says nothing of this one.
-            if parameters.quality != nil, format.row.sizeReduction != .quality {
+            if parameters.quality != nil, format.traits.sizeReduction != .quality {
                 try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
                 parameters.quality = nil
             }
-            if parameters.isProgressive == true, !format.row.canBeProgressive {
+            if parameters.isProgressive == true, !format.traits.canBeProgressive {
                 try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
                 parameters.isProgressive = nil
             }
@@ -151,7 +151,7 @@ extension ImageRequestParser {
             guard let format = ImageFormat(named: name), writable.contains(format)
             else {
                 let allowed = ["auto", "source", Self.sourceWithAlpha] + writable.map(\.rawValue)
-                let isOff = ImageFormat(named: name)?.row.isWritable == true
+                let isOff = ImageFormat(named: name)?.traits.isWritable == true
                 let hint = isOff ? "; \(name) only where formats.decode names it" : ""
                 throw .invalidParameter(
                     name: "format", position: 0,

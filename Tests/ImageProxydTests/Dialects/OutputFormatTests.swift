@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Formats as dialects know them")
 struct OutputFormatTests {
-    private static func names(_ isOne: (any FormatRow.Type) -> Bool) -> Set<String> {
-        Set(ImageFormat.allCases.filter { $0.row.isWritable && isOne($0.row) }.map(\.rawValue))
+    private static func names(_ isOne: (any FormatTraits.Type) -> Bool) -> Set<String> {
+        Set(ImageFormat.allCases.filter { $0.traits.isWritable && isOne($0.traits) }.map(\.rawValue))
     }
 
     @Test("What dialects know of formats is what the formats say of themselves")

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Formats in documents and pages")
 struct FormatListTests {
-    private static let written = ImageFormat.allCases.filter { $0.row.isWritable }
+    private static let written = ImageFormat.allCases.filter { $0.traits.isWritable }
 
     @Test("Every format is named where a reader looks for it", arguments: ImageFormat.allCases)
     func documents(format: ImageFormat) {
-        #expect(TextFiles.read("docs/engine.md").contains(format.row.title))
-        guard format.row.isWritable else { return }
+        #expect(TextFiles.read("docs/engine.md").contains(format.traits.title))
+        guard format.traits.isWritable else { return }
         for (page, text) in [
             ("README.md", "`\(format.rawValue)`"), ("docs/url.md", "`\(format.rawValue)`"),
             ("docs/transforms.md", "\n| `\(format.rawValue)` |"),
@@ -25,7 +25,7 @@ struct FormatListTests {
     func qualities() throws {
         let lossy = try names(after: "const lossy = ", in: "grid.js")
 
-        #expect(lossy == Set(Self.written.filter { $0.row.defaultQuality != nil }.map(\.rawValue)))
+        #expect(lossy == Set(Self.written.filter { $0.traits.defaultQuality != nil }.map(\.rawValue)))
     }
 
     @Test("The playground shows the originals that browsers show, drawings included")
@@ -38,8 +38,8 @@ struct FormatListTests {
     @Test("The playground calls formats by their names")
     func titles() {
         let script = TextFiles.read("Sources/WebAssets/files/playground/request.js")
-        for format in ImageFormat.allCases where format.row.title != format.rawValue.uppercased() {
-            #expect(script.contains("\(format.rawValue): \"\(format.row.title)\""), "\(format)")
+        for format in ImageFormat.allCases where format.traits.title != format.rawValue.uppercased() {
+            #expect(script.contains("\(format.rawValue): \"\(format.traits.title)\""), "\(format)")
         }
     }
 

@@ -10,7 +10,7 @@ struct MetricFormatTests {
     @Test("Formats that are written have the names that their module uses")
     func names() {
         for format in ImageFormat.allCases {
-            #expect((Metric.Format(named: format.rawValue) != .none) == format.row.isWritable, "\(format)")
+            #expect((Metric.Format(named: format.rawValue) != .none) == format.traits.isWritable, "\(format)")
         }
     }
 }

@@ -83,7 +83,7 @@ struct FormatDecisionTests {
 
     @Test(
         "Every writable format is written and read again",
-        arguments: ImageFormat.allCases.filter { $0.row.isWritable })
+        arguments: ImageFormat.allCases.filter { $0.traits.isWritable })
     func writable(format: ImageFormat) async throws {
         let source = try TestPicture.ramps(64, 48).encoded(as: .png)
 

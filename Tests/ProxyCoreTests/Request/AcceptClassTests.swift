@@ -15,7 +15,7 @@ struct AcceptClassTests {
 
     @Test("Every format that is written has a place among the automatic ones, and a number of four bits")
     func count() {
-        #expect(ImageFormat.allCases.count { $0.row.isWritable } <= AutomaticFormats.maximumCount)
+        #expect(ImageFormat.allCases.count { $0.traits.isWritable } <= AutomaticFormats.maximumCount)
         #expect(ImageFormat.allCases.count < 16)
     }
 

@@ -21,7 +21,7 @@ struct ImageRequestParserTests {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
             policy: policy)
-        let field = Array(accept.map { $0.row.mediaType }.joined(separator: ",").utf8)
+        let field = Array(accept.map { $0.traits.mediaType }.joined(separator: ",").utf8)
         let screen = hint.map { ImageRequestParser.ScreenHint(ratio: $0) }
         return try parser.parse(query: Array(query.utf8), isSigned: isSigned, dpr: screen) {
             field.withUnsafeBytes {

@@ -75,7 +75,7 @@ struct DiskEntry: Equatable {
         writer.append(Self.magicNumber)
         writer.append(Self.version)
         writer.append(description.kind.rawValue)
-        writer.append(description.format.row.storedCode)
+        writer.append(description.format.traits.storedCode)
         writer.append(UInt32(bodyOffset))
         writer.append(bodyLength)
         writer.append(description.key)
@@ -188,7 +188,9 @@ struct DiskEntry: Equatable {
 extension ImageFormat {
     /// The format with this number; nil if there is none.
     init?(storedCode: UInt8) {
-        guard let format = Self.allCases.first(where: { $0.row.storedCode == storedCode }) else { return nil }
+        guard let format = Self.allCases.first(where: { $0.traits.storedCode == storedCode }) else {
+            return nil
+        }
         self = format
     }
 }

@@ -58,7 +58,7 @@ struct StoredRecord: Equatable {
         writer.append(record.reuse.directives.rawValue)
         writer.append(record.reuse.untargeted?.directives.rawValue ?? 0)
         writer.append(UInt16(clamping: record.reuse.status))
-        writer.append(record.format.row.storedCode)
+        writer.append(record.format.traits.storedCode)
         writer.append(
             (record.finalURL == nil ? 0 : Self.isRedirected)
                 | (record.reuse.untargeted == nil ? 0 : Self.isTargeted))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What dialects must know of the formats that the daemon writes, by our names. They do not know the formats' own rows, with which
+/// What dialects must know of the formats that the daemon writes, by our names. They do not know the formats' own traits, with which
 /// a test compares this.
 enum OutputFormats {
     /// Those with a quality.

@@ -5,7 +5,7 @@ import CVips
 /// How a format is recognized, read and written by libvips, and what libvips and the libraries below it get wrong.
 ///
 /// A requirement with a default describes most formats; a format states only where it differs, and why.
-protocol FormatCoder: FormatRow {
+protocol FormatCoder: FormatTraits {
     // MARK: Recognizing
 
     /// The bytes with which its files begin; none if these alone do not identify them.

@@ -40,26 +40,26 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
 
     /// What other modules ask of it.
     // A key path through it crashes the compiler (Swift 6.3): write a closure.
-    package var row: any FormatRow.Type { coder }
+    package var traits: any FormatTraits.Type { coder }
 
     /// The formats that every current browser displays; every worker can read and write them.
-    package static let shownByBrowsers = allCases.filter { $0.row.isShownByBrowsers }
+    package static let shownByBrowsers = allCases.filter { $0.traits.isShownByBrowsers }
     /// Their names, for sentences.
-    package static let titlesShownByBrowsers = shownByBrowsers.map { $0.row.title }.joined(separator: ", ")
+    package static let titlesShownByBrowsers = shownByBrowsers.map { $0.traits.title }.joined(separator: ", ")
 
     /// The format of this name, or alias, in requests and settings; nil for any other text.
     package init?(named name: some StringProtocol) {
         let name = String(name)
         guard
             let format = ImageFormat(rawValue: name)
-                ?? Self.allCases.first(where: { $0.row.aliases.contains(name) })
+                ?? Self.allCases.first(where: { $0.traits.aliases.contains(name) })
         else { return nil }
         self = format
     }
 
     /// Whether it can be written. One whose coders libvips does not trust is written only if it may also be read.
     package func isWritable(decoding allowed: [ImageFormat]) -> Bool {
-        row.isWritable && (!row.isWrittenOnlyIfRead || allowed.contains(self))
+        traits.isWritable && (!traits.isWrittenOnlyIfRead || allowed.contains(self))
     }
 }
 

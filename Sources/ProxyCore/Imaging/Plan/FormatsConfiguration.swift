@@ -57,14 +57,14 @@ extension ImageFormat: SettingValue {
 /// A format that the daemon writes.
 package struct WritableFormat: SettingValue {
     fileprivate let format: ImageFormat
-    package static let choices = ImageFormat.allCases.filter { $0.row.isWritable }.map(\.rawValue)
+    package static let choices = ImageFormat.allCases.filter { $0.traits.isWritable }.map(\.rawValue)
     package var json: JSONValue { format.json }
 
     fileprivate init(_ format: ImageFormat) { self.format = format }
 
     package init(json: JSONValue) throws(SettingMismatch) {
         // Ignored: which formats there are to read.
-        guard let format = try? ImageFormat(json: json), format.row.isWritable else {
+        guard let format = try? ImageFormat(json: json), format.traits.isWritable else {
             throw SettingMismatch("expected one of " + Self.choices.joined(separator: ", "))
         }
         self.format = format

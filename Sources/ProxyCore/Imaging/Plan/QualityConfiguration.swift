@@ -17,12 +17,12 @@ package struct QualityConfiguration: SettingGroup {
 
     private static let defaults = Dictionary(
         uniqueKeysWithValues: ImageFormat.allCases.compactMap { format in
-            format.row.defaultQuality.map { (format, $0) }
+            format.traits.defaultQuality.map { (format, $0) }
         })
 
     package static let settings = SettingTable<Self>("Default encoder qualities.", reload: .takes) {
         ImageFormat.allCases.filter { defaults[$0] != nil }.map { format in
-            Setting(format.rawValue, \.[format], in: 1...100, "\(format.row.title).")
+            Setting(format.rawValue, \.[format], in: 1...100, "\(format.traits.title).")
         }
     }
 }

@@ -41,7 +41,7 @@ package struct SourceReport {
         let upright = header.orientation > 4 ? header.size.transposed : header.size
         let report: JSONValue = [
             "format": .string(header.format.rawValue),
-            "mediaType": .string(header.format.row.mediaType),
+            "mediaType": .string(header.format.traits.mediaType),
             "bytes": .integer(byteCount),
             "width": .integer(header.size.width),
             "height": .integer(header.size.height),

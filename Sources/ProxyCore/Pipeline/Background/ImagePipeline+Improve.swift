@@ -90,7 +90,7 @@ extension ImagePipeline {
     /// How a result was made: decides whether it is made again.
     func stage(of rendition: Rendition, by plan: RenderPlan) -> ResultStage {
         if rendition.isCheapest { return .cheapest }
-        guard plan.effort == .fast, plan.format != .information, rendition.format.row.hasFastEffort else {
+        guard plan.effort == .fast, plan.format != .information, rendition.format.traits.hasFastEffort else {
             return .final
         }
         return isWorthImproving(rendition, plan) ? .fast : .kept

@@ -251,8 +251,8 @@ extension PipelineError {
 
     /// The source's or the wanted format is not supported here.
     package static func unsupportedFormat(_ name: String) -> PipelineError {
-        if let row = ImageFormat(rawValue: name)?.row {
-            let use = row.isWritable && row.isWrittenOnlyIfRead ? "read and written" : "read"
+        if let traits = ImageFormat(rawValue: name)?.traits {
+            let use = traits.isWritable && traits.isWrittenOnlyIfRead ? "read and written" : "read"
             return unreadFormat.explained(
                 "'\(name)' is \(use) only where the setting formats.decode names it")
         }

@@ -144,6 +144,6 @@ extension EntryDescription {
     fileprivate func original(of record: SourceRecord) -> Rendition.SourceFacts {
         Rendition.SourceFacts(
             format: record.format, width: width, height: height, frames: 1,
-            hasAlpha: format.row.supportsAlpha)
+            hasAlpha: format.traits.supportsAlpha)
     }
 }

@@ -175,7 +175,7 @@ final class OriginalFetch: OriginReceiving {
     private func stream(where isReady: (Received) -> Bool) -> Bool {
         guard streaming.value == nil else { return false }
         let mayStream = state.withLock { state in
-            guard let format = state.format, !format.row.isDrawing, state.head != nil,
+            guard let format = state.format, !format.traits.isDrawing, state.head != nil,
                 !state.hops.changesBytes
             else { return false }
             return isReady(state)

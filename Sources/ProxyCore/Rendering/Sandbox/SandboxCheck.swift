@@ -68,7 +68,7 @@ package enum SandboxCheck {
 
     private static func works() -> Bool {
         var isRight = true
-        for format in ImageFormat.allCases where format.row.isWritable && !format.row.isWrittenOnlyIfRead {
+        for format in ImageFormat.allCases where format.isWritable(decoding: []) {
             let isDone = WarmUp.succeeds(with: [format])
             printLine("\(isDone ? "works" : "FAILS"): writing, reading and resizing \(format.rawValue)")
             if !isDone { isRight = false }

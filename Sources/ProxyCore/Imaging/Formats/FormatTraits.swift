@@ -3,7 +3,7 @@
 /// What other modules ask of a format.
 ///
 /// A requirement with a default describes most formats; a format states only where it differs, and why.
-package protocol FormatRow {
+package protocol FormatTraits {
     static var format: ImageFormat { get }
     /// Its name in sentences.
     static var title: String { get }
@@ -70,7 +70,7 @@ package protocol FormatRow {
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int
 }
 
-extension FormatRow {
+extension FormatTraits {
     package static var title: String { format.rawValue.uppercased() }
     package static var fileExtension: String { format.rawValue }
     package static var aliases: [String] { [] }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Imaging
 
-@Suite("Rows of formats")
-struct FormatRowTests {
+@Suite("Traits of formats")
+struct FormatTraitsTests {
     @Test("A format's number in stored files never changes")
     func storedCodes() {
-        let codes = ImageFormat.allCases.map { ($0, $0.row.storedCode) }
+        let codes = ImageFormat.allCases.map { ($0, $0.traits.storedCode) }
 
         #expect(
             Dictionary(uniqueKeysWithValues: codes) == [
@@ -17,12 +17,12 @@ struct FormatRowTests {
     }
 
     @Test(
-        "A row belongs to its format, and no file begins with the signatures of two",
+        "Traits belong to their format, and no file begins with the signatures of two",
         arguments: ImageFormat.allCases)
     func signatures(format: ImageFormat) {
         let others = ImageFormat.allCases.filter { $0 != format }.flatMap { $0.coder.signatures }
 
-        #expect(format.row.format == format)
+        #expect(format.traits.format == format)
         #expect(
             format.coder.signatures.allSatisfy { own in
                 others.allSatisfy { !$0.starts(with: own) && !own.starts(with: $0) }
@@ -41,7 +41,7 @@ struct FormatRowTests {
         try VipsLibrary.start()
         let picture = try VipsImage.uniform(.black, size: PixelSize(2, 2))
 
-        for format in ImageFormat.allCases where !format.row.isWritable {
+        for format in ImageFormat.allCases where !format.traits.isWritable {
             #expect(throws: ImagingError.self) {
                 _ = try VipsCoder.encode(picture, RenderPlan().settings(for: format)).count
             }
