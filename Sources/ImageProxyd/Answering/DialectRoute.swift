@@ -12,19 +12,19 @@ package final class DialectRoute: Sendable {
     /// What the path begins with, without a slash at its end; the rest begins with one.
     package let prefix: [UInt8]
     /// Whether errors have the other proxy's status, and its form if it has one.
-    package let hasOwnErrors: Bool
+    package let hasCompatibleErrors: Bool
     /// The field in which a key may stand in place of the target.
     let keyField: FieldName?
 
     /// The dialect's name.
     package var name: String { type(of: dialect).name }
 
-    package init(dialect: any Dialect, prefix: String, hasOwnErrors: Bool) {
+    package init(dialect: any Dialect, prefix: String, hasCompatibleErrors: Bool) {
         self.dialect = dialect
         var bytes = Array(prefix.utf8)
         while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
         self.prefix = bytes
-        self.hasOwnErrors = hasOwnErrors
+        self.hasCompatibleErrors = hasCompatibleErrors
         keyField = dialect.keyField.flatMap { FieldName($0) }
     }
 
@@ -95,7 +95,7 @@ package final class DialectRoute: Sendable {
 
     /// An error as the other proxy's clients expect it; nil where errors are ours.
     func compatible(_ document: ProblemDocument) -> CompatibleError? {
-        guard hasOwnErrors else { return nil }
+        guard hasCompatibleErrors else { return nil }
         let status = dialect.compatibleStatus(of: document.status, code: document.code)
         let json = dialect.compatibleError(document.detail ?? document.title, status: status)
         return CompatibleError(status: status, json: json.map { Array(($0.compact + "\n").utf8) })

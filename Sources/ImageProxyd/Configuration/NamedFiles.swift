@@ -201,7 +201,8 @@ private struct Reader {
             }
             guard let dialect = read else { return nil }
             return DialectRoute(
-                dialect: dialect, prefix: configuration.prefix, hasOwnErrors: configuration.compatibleErrors)
+                dialect: dialect, prefix: configuration.prefix,
+                hasCompatibleErrors: configuration.compatibleErrors)
         } catch {
             return refuse("\(path).\(error.option)", error.reason)
         }

@@ -76,7 +76,8 @@ struct URLTranslator: Sendable {
         guard DialectRegistry.named(name) != nil, let usual = try? DialectConfiguration(name: name),
             let dialect = try? usual.dialect(reading: { _, _ in nil })
         else { return nil }
-        return DialectRoute(dialect: dialect.withoutAccessChecks(at: site), prefix: "/", hasOwnErrors: false)
+        return DialectRoute(
+            dialect: dialect.withoutAccessChecks(at: site), prefix: "/", hasCompatibleErrors: false)
     }
 }
 
