@@ -14,7 +14,7 @@ package struct ImageHeader: Sendable, Equatable {
     package internal(set) var orientation: Int
     /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
     /// hold all of them.
-    var isInterlaced = false
+    var mustBeHeldWhole = false
     /// Whether the decoder cuts a drawing where it should scale it.
     var hasFixedScale = false
     /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.
@@ -22,14 +22,14 @@ package struct ImageHeader: Sendable, Equatable {
 
     package init(
         format: ImageFormat, size: PixelSize, frames: Int, hasAlpha: Bool, orientation: Int,
-        isInterlaced: Bool = false, embeddedPixels: Int = 0
+        mustBeHeldWhole: Bool = false, embeddedPixels: Int = 0
     ) {
         self.format = format
         self.size = size
         self.frames = frames
         self.hasAlpha = hasAlpha
         self.orientation = orientation
-        self.isInterlaced = isInterlaced
+        self.mustBeHeldWhole = mustBeHeldWhole
         self.embeddedPixels = embeddedPixels
     }
 

@@ -89,18 +89,18 @@ struct MemoryBudgetTests {
         let transform: String
         let output: ImageFormat
         let resident: Int
-        var isInterlaced = false
+        var mustBeHeldWhole = false
 
         init(
             _ format: ImageFormat, _ sourceMiB: Double, _ transform: String, _ output: ImageFormat,
-            _ resident: Int, isInterlaced: Bool = false
+            _ resident: Int, mustBeHeldWhole: Bool = false
         ) {
             self.format = format
             self.sourceMiB = sourceMiB
             self.transform = transform
             self.output = output
             self.resident = resident
-            self.isInterlaced = isInterlaced
+            self.mustBeHeldWhole = mustBeHeldWhole
         }
 
         var testDescription: String { "\(format) \(transform) → \(output)" }
@@ -115,12 +115,12 @@ struct MemoryBudgetTests {
             Measured(.jpeg, 1.9, "", .gif, 143), Measured(.jpeg, 1.9, "rotate:30", .jpeg, 120),
             Measured(.jpeg, 1.9, "blur:20", .jpeg, 83), Measured(.jpeg, 1.9, "trim", .jpeg, 76),
             Measured(.jpeg, 1.9, "pixelate:20", .jpeg, 78),
-            Measured(.jpeg, 1.8, "resize:800x", .jpeg, 44, isInterlaced: true),
+            Measured(.jpeg, 1.8, "resize:800x", .jpeg, 44, mustBeHeldWhole: true),
             Measured(.png, 21.1, "resize:800x", .jpeg, 44), Measured(.png, 21.1, "", .jpeg, 66),
             Measured(.png, 23.5, "resize:800x", .jpeg, 54),
-            Measured(.png, 23, "resize:800x", .jpeg, 75, isInterlaced: true),
-            Measured(.webp, 1.1, "", .jpeg, 127), Measured(.webp, 8.5, "", .jpeg, 134, isInterlaced: true),
-            Measured(.webp, 8.5, "resize:800x", .jpeg, 58, isInterlaced: true),
+            Measured(.png, 23, "resize:800x", .jpeg, 75, mustBeHeldWhole: true),
+            Measured(.webp, 1.1, "", .jpeg, 127), Measured(.webp, 8.5, "", .jpeg, 134, mustBeHeldWhole: true),
+            Measured(.webp, 8.5, "resize:800x", .jpeg, 58, mustBeHeldWhole: true),
             Measured(.webp, 1.1, "resize:800x", .jpeg, 10), Measured(.avif, 0.6, "resize:800x", .jpeg, 91),
             Measured(.avif, 0.6, "", .jpeg, 109), Measured(.heic, 1.8, "resize:800x", .jpeg, 101),
             Measured(.gif, 7.3, "resize:800x", .jpeg, 76), Measured(.gif, 7.3, "", .jpeg, 98),
@@ -130,7 +130,7 @@ struct MemoryBudgetTests {
         let header = ImageHeader(
             format: measured.format, size: PixelSize(4_000, 3_000), frames: 1, hasAlpha: false,
             orientation: 1,
-            isInterlaced: measured.isInterlaced)
+            mustBeHeldWhole: measured.mustBeHeldWhole)
         let pipeline =
             try measured.transform.isEmpty
             ? TransformPipeline() : TransformPipeline(parsing: measured.transform)

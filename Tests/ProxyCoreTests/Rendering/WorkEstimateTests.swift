@@ -15,7 +15,7 @@ struct WorkEstimateTests {
         var source = ImageFormat.jpeg
         var size = PixelSize(4_000, 3_000)
         var frames = 1
-        var isInterlaced = false
+        var mustBeHeldWhole = false
         var hasAlpha = false
         let transform: String
         let output: RenderPlan.FormatChoice
@@ -28,7 +28,7 @@ struct WorkEstimateTests {
         func work(_ change: (inout RenderPlan) -> Void = { _ in }) throws -> Int {
             let header = ImageHeader(
                 format: source, size: size, frames: frames, hasAlpha: hasAlpha, orientation: 1,
-                isInterlaced: isInterlaced)
+                mustBeHeldWhole: mustBeHeldWhole)
             let pipeline =
                 transform.isEmpty ? TransformPipeline() : try TransformPipeline(parsing: transform)
             var plan = RenderPlan(pipeline: pipeline, format: output)
@@ -63,7 +63,7 @@ struct WorkEstimateTests {
             Job(transform: "text:Hello:2000", output: .explicit(.jpeg), milliseconds: 1_287),
             Job(source: .png, transform: "", output: .explicit(.jpeg), milliseconds: 623),
             Job(
-                source: .png, isInterlaced: true, hasAlpha: true, transform: "", output: .explicit(.webp),
+                source: .png, mustBeHeldWhole: true, hasAlpha: true, transform: "", output: .explicit(.webp),
                 milliseconds: 2_251),
             Job(source: .avif, transform: "", output: .explicit(.jpeg), milliseconds: 804),
             Job(
@@ -93,7 +93,7 @@ struct WorkEstimateTests {
             Job(size: PixelSize(3_200, 2_400), transform: "", output: .explicit(.png)),
             Job(transform: "blur:2.9", output: .explicit(.jpeg)),
             Job(
-                source: .png, size: PixelSize(7_000, 7_000), isInterlaced: true, hasAlpha: true,
+                source: .png, size: PixelSize(7_000, 7_000), mustBeHeldWhole: true, hasAlpha: true,
                 transform: "resize:300x", output: .automatic([.webp])),
             Job(
                 source: .avif, size: PixelSize(7_000, 7_000), transform: "resize:300x", output: .automatic([])

@@ -78,7 +78,7 @@ extension FormatCoder {
         let image = try loaded(source, .primary)
         return ImageHeader(
             format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,
-            orientation: image.orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
+            orientation: image.orientation, mustBeHeldWhole: image.integer("interlaced", otherwise: 0) != 0)
     }
 
     static func open(

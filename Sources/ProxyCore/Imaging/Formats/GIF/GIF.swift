@@ -30,7 +30,7 @@ enum GIF: FormatCoder {
         guard let composed = composed(source) else { return header }
         return ImageHeader(
             format: format, size: composed.canvas, frames: composed.frames.count, hasAlpha: true,
-            orientation: header.orientation, isInterlaced: true)
+            orientation: header.orientation, mustBeHeldWhole: true)
     }
 
     static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
@@ -118,7 +118,7 @@ enum GIF: FormatCoder {
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { frames > 1 ? 25 : 70 }
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
-        guard !job.header.isInterlaced else { return job.composedFrames }
+        guard !job.header.mustBeHeldWhole else { return job.composedFrames }
         let frame = job.frames > 1 ? job.header.size.area * DecodingJob.bytesPerPixel : 0
         return job.pixels * 6 + frame
     }

@@ -107,7 +107,7 @@ enum JPEG: FormatCoder {
 
     static func isStreamed(_ header: ImageHeader) -> Bool { true }
 
-    static func decodingWork(_ header: ImageHeader) -> Double { header.isInterlaced ? 0.8 : 0.4 }
+    static func decodingWork(_ header: ImageHeader) -> Double { header.mustBeHeldWhole ? 0.8 : 0.4 }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double {
         settings.isProgressive ?? true ? 1 : 0.5
@@ -115,7 +115,7 @@ enum JPEG: FormatCoder {
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
         // Coefficients of 16 bits for each of three samples.
-        guard !job.header.isInterlaced else { return job.pixels * 6 }
+        guard !job.header.mustBeHeldWhole else { return job.pixels * 6 }
         return job.rows(job.isLinear ? DecodingJob.rowsInFlight : shrunkRows)
     }
 

@@ -109,17 +109,17 @@ enum PNG: FormatCoder {
     /// zlib's level, 0–9.
     private static let compression: CInt = 6
 
-    static func isStreamed(_ header: ImageHeader) -> Bool { !header.isInterlaced }
+    static func isStreamed(_ header: ImageHeader) -> Bool { !header.mustBeHeldWhole }
 
     static func decodingWork(_ header: ImageHeader) -> Double {
-        header.isInterlaced || header.frames > 1 ? 2.5 : 1.2
+        header.mustBeHeldWhole || header.frames > 1 ? 2.5 : 1.2
     }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 15 }
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
         guard job.header.frames == 1 else { return job.composedFrames }
-        return job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
+        return job.header.mustBeHeldWhole ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 3 }

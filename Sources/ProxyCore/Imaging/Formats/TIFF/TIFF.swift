@@ -58,14 +58,14 @@ enum TIFF: FormatCoder {
         return try unsafe .written { bytes, count in unsafe shim_save_tiff(picture, &bytes, &count, strips) }
     }
 
-    static func isStreamed(_ header: ImageHeader) -> Bool { !header.isInterlaced }
+    static func isStreamed(_ header: ImageHeader) -> Bool { !header.mustBeHeldWhole }
 
     static func decodingWork(_ header: ImageHeader) -> Double { 1.2 }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 10 }
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
-        job.header.isInterlaced ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
+        job.header.mustBeHeldWhole ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }
 
     static func encodingMemory(pixels: Int, frames: Int, hasAlpha: Bool) -> Int { pixels * 3 }

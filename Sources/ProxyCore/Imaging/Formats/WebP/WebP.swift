@@ -34,7 +34,7 @@ enum WebP: FormatCoder {
         }
         return ImageHeader(
             format: format, size: header.size, frames: header.frames, hasAlpha: header.hasAlpha,
-            orientation: header.orientation, isInterlaced: header.isLossless)
+            orientation: header.orientation, mustBeHeldWhole: header.isLossless)
     }
 
     static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
@@ -48,8 +48,11 @@ enum WebP: FormatCoder {
         return .scale(1 / surplus)
     }
 
+    /// Only a lossless one is stored in a way that no decoder reads by rows.
+    private static func isLossless(_ header: ImageHeader) -> Bool { header.mustBeHeldWhole }
+
     /// Whether it is decoded in its full size, because it has alpha and is lossy.
-    private static func isWhole(_ header: ImageHeader) -> Bool { header.hasAlpha && !header.isInterlaced }
+    private static func isWhole(_ header: ImageHeader) -> Bool { header.hasAlpha && !isLossless(header) }
 
     static func save(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, strips: CInt
@@ -87,7 +90,7 @@ enum WebP: FormatCoder {
     static func isStreamed(_ header: ImageHeader) -> Bool { !isWhole(header) }
 
     static func decodingWork(_ header: ImageHeader) -> Double {
-        header.isInterlaced || header.hasAlpha ? 1.8 : 1
+        isLossless(header) || header.hasAlpha ? 1.8 : 1
     }
 
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double {
@@ -97,13 +100,13 @@ enum WebP: FormatCoder {
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
         let header = job.header
-        guard isHeldWhole(job) else { return header.isInterlaced ? job.pixels * 5 : 0 }
-        return job.pixels * (header.isInterlaced ? 10 : header.hasAlpha ? 9 : 7)
+        guard isHeldWhole(job) else { return isLossless(header) ? job.pixels * 5 : 0 }
+        return job.pixels * (isLossless(header) ? 10 : header.hasAlpha ? 9 : 7)
     }
 
     static func decodingPeak(_ job: DecodingJob) -> Int {
         guard isHeldWhole(job) else { return 0 }
-        return job.pixels * (job.header.isInterlaced ? 15 : job.header.hasAlpha ? 14 : 10)
+        return job.pixels * (isLossless(job.header) ? 15 : job.header.hasAlpha ? 14 : 10)
     }
 
     private static func isHeldWhole(_ job: DecodingJob) -> Bool {
