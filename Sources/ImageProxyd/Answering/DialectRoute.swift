@@ -107,8 +107,7 @@ package final class DialectRoute: Sendable {
         at now: Int64, dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
         let translation = try translate(target, hasBody: hasBody, key: key, at: now)
-        let query = QueryString(
-            items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
+        let query = QueryString(items: translation.parameters)
         var request: ImageRequest
         do throws(ImageRequestError) {
             request =
@@ -130,7 +129,7 @@ package final class DialectRoute: Sendable {
 
     /// The redirect target: only a URL that is a permitted source, too, so that this is no open redirect.
     private func redirect(
-        by option: Translation.Parameter, _ parser: ImageRequestParser
+        by option: QueryItem, _ parser: ImageRequestParser
     ) throws(ImageRequestError) -> SourceURL {
         // Ignored: what is wrong with the URL; the client sees which option it is.
         guard let url = try? SourceURL(parsing: option.value), parser.allows(url) else {

@@ -17,7 +17,7 @@ extension ImageHandler {
 
     /// A source as it is, as if the request for it were signed.
     package func read(source: String) throws(PipelineError) -> ImageRequest {
-        let query = QueryString(items: [QueryString.Item(name: "url", value: source)])
+        let query = QueryString(items: [QueryItem(name: "url", value: source)])
         do throws(ImageRequestError) {
             return try parser.parse(translated: query, isSigned: true, at: clock().seconds) { AcceptClass() }
         } catch {

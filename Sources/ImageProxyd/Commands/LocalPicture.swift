@@ -26,7 +26,7 @@ struct LocalPicture {
     }
 
     /// Whether parameters name a format, or their preset does.
-    func namesFormat(_ items: [QueryString.Item]) -> Bool {
+    func namesFormat(_ items: [QueryItem]) -> Bool {
         items.contains { item in
             item.name == "format"
                 || item.name == "preset" && parser.policy.presets[item.value]?.parameters["format"] != nil
@@ -34,7 +34,7 @@ struct LocalPicture {
     }
 
     /// The plan that parameters of `/img` make; nil if there is nothing to do.
-    func plan(_ items: [QueryString.Item]) throws -> RenderPlan? {
+    func plan(_ items: [QueryItem]) throws -> RenderPlan? {
         let request = try reading {
             () throws(ImageRequestError) in
             try parser.parse(

@@ -33,7 +33,7 @@ struct PictureOptions: ParsableArguments {
     var parameters: [String] = []
 
     /// Name and value of each that is given.
-    func items() throws -> [QueryString.Item] {
+    func items() throws -> [QueryItem] {
         let named = [
             ("transform", transform), ("preset", preset), ("format", format), ("quality", quality),
             ("max_bytes", maxBytes), ("metadata", metadata),
@@ -42,10 +42,10 @@ struct PictureOptions: ParsableArguments {
             guard let sign = text.firstIndex(of: "=") else {
                 throw ValidationError("--parameter '\(text)': name=value is needed")
             }
-            return QueryString.Item(
+            return QueryItem(
                 name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
         }
-        return named.compactMap { name, value in value.map { QueryString.Item(name: name, value: $0) } }
+        return named.compactMap { name, value in value.map { QueryItem(name: name, value: $0) } }
             + others
     }
 }
@@ -75,7 +75,7 @@ struct TransformCommand: AsyncParsableCommand {
         var items = try options.items()
         let picture = try LocalPicture(settings)
         if !picture.namesFormat(items), let format = try formatOfOutput() {
-            items.append(QueryString.Item(name: "format", value: format))
+            items.append(QueryItem(name: "format", value: format))
         }
         guard let plan = try picture.plan(items) else {
             throw ValidationError("there is nothing to do: name an operation by --transform, or a format")

@@ -17,7 +17,7 @@ struct PrefetchMaker: Sendable {
     func request(
         for url: String, _ variant: PrefetchPlan.Variant
     ) throws(ImageRequestError) -> ImageRequest {
-        let items = [QueryString.Item(name: "url", value: url)] + variant.parameters
+        let items = [QueryItem(name: "url", value: url)] + variant.parameters
         return try parser.parse(
             translated: QueryString(items: items), isSigned: isSigned, at: pipeline.clock().seconds
         ) {

@@ -7,7 +7,7 @@ import Request
 struct PrefetchPlan: Sendable {
     /// One image of each source: the parameters of its URL besides the source, and what clients accept.
     struct Variant: Sendable, Equatable {
-        var parameters: [QueryString.Item] = []
+        var parameters: [QueryItem] = []
         var accept = PrefetchPlan.browsers
     }
 
@@ -90,8 +90,8 @@ struct PrefetchBody: Sendable {
     private struct Reading {
         var urls: [String] = []
         var isOpen = false
-        private var choices: [QueryString.Item] = []
-        private var others: [QueryString.Item] = []
+        private var choices: [QueryItem] = []
+        private var others: [QueryItem] = []
         private var accepts: [String] = []
         private var rate: Double?
 
@@ -117,7 +117,7 @@ struct PrefetchBody: Sendable {
         }
 
         private mutating func choose(_ name: String, _ member: JSONValue.Member) throws(Problem) {
-            choices += try Self.texts(member).map { QueryString.Item(name: name, value: $0) }
+            choices += try Self.texts(member).map { QueryItem(name: name, value: $0) }
         }
 
         private static func texts(_ member: JSONValue.Member) throws(Problem) -> [String] {
@@ -151,7 +151,7 @@ struct PrefetchBody: Sendable {
             return rate
         }
 
-        private static func parameter(_ member: JSONValue.Member) throws(Problem) -> QueryString.Item {
+        private static func parameter(_ member: JSONValue.Member) throws(Problem) -> QueryItem {
             let name = member.name
             guard ImageRequestParser.parameterNames.contains(name), !excluded.contains(name) else {
                 let known = ImageRequestParser.parameterNames.subtracting(excluded).sorted()
@@ -161,10 +161,10 @@ struct PrefetchBody: Sendable {
                         + "more, \(known.joined(separator: ", "))")
             }
             switch member.value {
-            case .string(let text): return QueryString.Item(name: name, value: text)
-            case .integer(let number): return QueryString.Item(name: name, value: "\(number)")
-            case .number(let number): return QueryString.Item(name: name, value: "\(number)")
-            case .bool(let value): return QueryString.Item(name: name, value: value ? "1" : "0")
+            case .string(let text): return QueryItem(name: name, value: text)
+            case .integer(let number): return QueryItem(name: name, value: "\(number)")
+            case .number(let number): return QueryItem(name: name, value: "\(number)")
+            case .bool(let value): return QueryItem(name: name, value: value ? "1" : "0")
             case .null, .array, .object: throw Problem(text: "'\(name)' must be a text or a number")
             }
         }

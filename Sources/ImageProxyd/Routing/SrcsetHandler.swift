@@ -165,7 +165,7 @@ struct SrcsetHandler: Sendable {
             source: named, widths: widths, sizes: values["sizes"], others: others,
             isSigned: isSigned && key != nil,
             information: try parser.parseInformation(
-                translated: QueryString(items: [QueryString.Item(name: source, value: values[source] ?? "")]),
+                translated: QueryString(items: [QueryItem(name: source, value: values[source] ?? "")]),
                 isSigned: isSigned, at: clock().seconds),
             placeholder: try parse(
                 "\(named)&transform=resize:\(side)x\(side)&format=webp&quality=40&metadata=none&animate=first",

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 /// What a URL of another image proxy means: parameters of `/img`.
 package struct Translation: Sendable, Hashable {
-    /// One parameter, decoded.
-    package struct Parameter: Sendable, Hashable {
-        /// The name, such as `transform`.
-        package var name: String
-        package var value: String
-    }
-
     /// What is answered.
     package enum Answer: Sendable, Hashable {
         case picture
@@ -21,13 +14,13 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// The parameters, each at most once.
-    package var parameters: [Parameter] = []
+    package var parameters: [QueryItem] = []
     /// Whether the dialect's URL has a valid signature.
     package var isSigned = false
     package var answer = Answer.picture
     /// Where the client is sent when the source fails: a URL that is a source itself, with the option that says so; nil
     /// for an error.
-    package var redirect: Parameter?
+    package var redirect: QueryItem?
     /// What was read as the source, for errors about it; nil where settings complete it, or it is
     /// unambiguous.
     package var readSource: String?
@@ -45,7 +38,7 @@ package struct Translation: Sendable, Hashable {
             switch (place, newValue) {
             case (let place?, let value?): parameters[place].value = value
             case (let place?, nil): parameters.remove(at: place)
-            case (nil, let value?): parameters.append(Parameter(name: name, value: value))
+            case (nil, let value?): parameters.append(QueryItem(name: name, value: value))
             case (nil, nil): break
             }
         }

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Primitives
+package import Primitives
 
 /// A query split into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
 package struct QueryString: Sendable {
-    /// One `name=value` pair.
-    package struct Item: Sendable, Equatable {
-        /// The name, decoded.
-        package var name: String
-        /// The value, decoded.
-        package var value: String
-
-        /// Wraps a name and a value.
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// The pairs in their order.
-    package let items: [Item]
+    package let items: [QueryItem]
 
     /// The maximum number of parameters of one query. There are fewer known ones, so a longer query has an
     /// unknown or a repeated one.
     static let maxItems = 32
 
     /// Wraps pairs with different names.
-    package init(items: [Item]) {
+    package init(items: [QueryItem]) {
         self.items = items
     }
 
@@ -43,7 +29,7 @@ package struct QueryString: Sendable {
     package init(
         parsing bytes: some Collection<UInt8>, knowing isKnown: (String) -> Bool = { _ in true }
     ) throws(ImageRequestError) {
-        var items: [Item] = []
+        var items: [QueryItem] = []
         let bytes = Array(bytes)
         var start = 0
         while start < bytes.count || (start == bytes.count && start > 0) {
@@ -66,17 +52,17 @@ package struct QueryString: Sendable {
 
     private static func item(
         _ piece: ArraySlice<UInt8>, _ isKnown: (String) -> Bool
-    ) throws(ImageRequestError) -> Item {
+    ) throws(ImageRequestError) -> QueryItem {
         let equals = piece.firstIndex(of: UInt8(ascii: "="))
         let name = try decode(piece[..<(equals ?? piece.endIndex)], parameter: nil)
         guard !name.isEmpty else {
             throw .unknownParameter(name: "", hint: "a parameter is name=value, joined by a single '&'")
         }
         guard let equals, equals + 1 != piece.endIndex else {
-            guard isKnown(name) else { return Item(name: name, value: "") }
+            guard isKnown(name) else { return QueryItem(name: name, value: "") }
             throw .invalidParameter(name: name.excerpt, position: 0, reason: "the value is empty")
         }
-        return Item(name: name, value: try decode(piece[(equals + 1)...], parameter: name))
+        return QueryItem(name: name, value: try decode(piece[(equals + 1)...], parameter: name))
     }
 
     /// Decodes `%HH` once. The offset in an error counts the bytes as they were sent.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Testing
 
 @testable import Request
 
 @Suite("The query of a request")
 struct QueryStringTests {
-    private func items(_ query: String) throws -> [QueryString.Item] {
+    private func items(_ query: String) throws -> [QueryItem] {
         try QueryString(parsing: Array(query.utf8)).items
     }
 

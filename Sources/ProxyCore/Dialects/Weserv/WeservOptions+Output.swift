@@ -120,7 +120,7 @@ extension WeservOptions {
         if let text = self["default"] {
             // To the source itself, or to another picture.
             translation.redirect = (text == "1" ? translation["url"] : Weserv.url(text)).map {
-                Translation.Parameter(name: "default", value: $0)
+                QueryItem(name: "default", value: $0)
             }
             if translation.redirect == nil { try leniency.ignoreOrThrow("default", "must be 1 or a URL") }
         }
