@@ -25,24 +25,16 @@ struct HTTPConfiguration: SettingGroup {
             """)
         Setting(
             "headerTimeout", \.server.headerTimeout.timeSpan, in: time,
-            """
-            From a request's first byte, or the connection's start, to the end of its head; beyond it 408.
-            """)
+            "From a request's first byte, or the connection's start, to the end of its head; beyond it 408.")
         Setting(
             "idleTimeout", \.server.idleTimeout.timeSpan, in: time,
-            """
-            Longest time between requests on a connection; beyond it the connection is closed.
-            """)
+            "Longest time between requests on a connection; beyond it the connection is closed.")
         Setting(
             "bodyTimeout", \.server.bodyTimeout.timeSpan, in: time,
-            """
-            From the end of a request's head to the end of its body; beyond it 408.
-            """)
+            "From the end of a request's head to the end of its body; beyond it 408.")
         Setting(
             "writeTimeout", \.server.writeTimeout.timeSpan, in: time,
-            """
-            Time in which a client that is behind has to take `minSendRate`; else the connection is cut.
-            """)
+            "Time in which a client that is behind has to take `minSendRate`; else the connection is cut.")
         Setting(
             "minSendRate", \.server.minSendRate.byteCount, in: .zero...(.mebibytes(1)),
             """
@@ -60,19 +52,13 @@ struct HTTPConfiguration: SettingGroup {
             """)
         Setting(
             "maxHeaderBytes", \.server.limits.headBytes.byteCount, in: .kibibytes(1)...(.mebibytes(1)),
-            """
-            Most bytes of a request's header fields; beyond it 431.
-            """)
+            "Most bytes of a request's header fields; beyond it 431.")
         Setting(
             "maxTargetBytes", \.server.limits.targetBytes.byteCount, in: ByteCount(256)...(.mebibytes(1)),
-            """
-            Most bytes of a request's target; beyond it 414.
-            """)
+            "Most bytes of a request's target; beyond it 414.")
         Setting(
             "maxBodyBytes", \.server.limits.contentBytes.byteCount, in: .zero...(.gibibytes(1)),
-            """
-            Most bytes of a request's body; beyond it 413.
-            """)
+            "Most bytes of a request's body; beyond it 413.")
         Setting(
             "maxFieldLines", \.server.limits.fieldLines, in: 1...10_000,
             "Most field lines of a request; beyond it 431.")
@@ -87,9 +73,7 @@ struct HTTPConfiguration: SettingGroup {
         ) { $0.filter { Network($0) == nil } }
         Setting(
             "cors", \.cors, each: origins, reload: .takes,
-            """
-            Origins whose pages may read images by script (CORS).
-            """, refusing: invalidOrigins)
+            "Origins whose pages may read images by script (CORS).", refusing: invalidOrigins)
         Setting(
             "clientHints", \.clientHints, reload: .takes,
             """
@@ -98,9 +82,7 @@ struct HTTPConfiguration: SettingGroup {
         Setting(
             "timingAllowOrigin", \.timingAllowOrigin,
             each: origins, reload: .takes,
-            """
-            Origins whose pages may see an image's timing.
-            """, refusing: invalidOrigins)
+            "Origins whose pages may see an image's timing.", refusing: invalidOrigins)
     }
 
     private static let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)

@@ -19,9 +19,7 @@ struct PrefetchConfiguration: SettingGroup {
             """)
         Setting(
             "queueBytes", \.queueBytes, in: .mebibytes(1)...(.gibibytes(4)),
-            """
-            Most bytes of the URLs that wait in all orders, 128 more for each; beyond it 503.
-            """)
+            "Most bytes of the URLs that wait in all orders, 128 more for each; beyond it 503.")
         Setting(
             "maxOrders", \.maxOrders, in: 1...10_000,
             "The number of orders that run or wait; beyond it 503.")

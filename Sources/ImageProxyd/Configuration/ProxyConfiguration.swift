@@ -46,9 +46,7 @@ struct ProxyConfiguration: SettingGroup {
     static let settings = SettingTable<Self>("All settings.", reload: .takes) {
         Setting(
             "listen", \.listen, allowed: "at least one address", reload: .needsRestart,
-            """
-            Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
-            """
+            "Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`."
         ) { !$0.isEmpty }
         Setting.group("admin", \.admin)
         Setting.group("metrics", \.metrics)
@@ -62,9 +60,7 @@ struct ProxyConfiguration: SettingGroup {
         Setting.group("fetch", \.fetch)
         Setting(
             "origins", \.origins, isSecret: true,
-            """
-            How the sources of some origins are treated, the first rule that matches (see docs/origins.md).
-            """)
+            "How the sources of some origins are treated, the first rule that matches (see docs/origins.md).")
         Setting.group("transform", \.transform)
         Setting.group("limits", \.limits)
         Setting.group("formats", \.formats)
@@ -77,9 +73,7 @@ struct ProxyConfiguration: SettingGroup {
             """)
         Setting(
             "dialects", \.dialects, isSecret: true,
-            """
-            URLs of other image proxies that are understood, each below a path (see docs/moving).
-            """)
+            "URLs of other image proxies that are understood, each below a path (see docs/moving).")
         Setting(
             "placeholders", \.placeholders, "Images that stand in for failed sources: paths of files by name."
         )
@@ -94,9 +88,7 @@ struct ProxyConfiguration: SettingGroup {
             """)
         Setting(
             "playgroundSamples", \.playgroundSamples, each: "a URL of a source",
-            """
-            Sources that the playground offers to begin with.
-            """
+            "Sources that the playground offers to begin with."
         ) { samples in
             // Ignored: why it is no URL; the problem names it, and what is allowed.
             samples.filter { (try? SourceURL(parsing: $0)) == nil }

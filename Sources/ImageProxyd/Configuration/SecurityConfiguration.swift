@@ -77,15 +77,11 @@ struct SecurityConfiguration: SettingGroup {
         ) { $0.filter { Network($0) == nil } }
         Setting(
             "deniedNetworks", \.addresses.deniedNetworks, each: network,
-            """
-            Networks (CIDR) that may never be connected to; wins over `allowedNetworks`.
-            """
+            "Networks (CIDR) that may never be connected to; wins over `allowedNetworks`."
         ) { $0.filter { Network($0) == nil } }
         Setting(
             "ports", \.addresses.ports, each: "1 to 65535",
-            """
-            Ports that may be connected to; empty means all but the Fetch standard's bad ports.
-            """
+            "Ports that may be connected to; empty means all but the Fetch standard's bad ports."
         ) { $0.filter { !(1...65_535).contains($0) } }
         Setting(
             "trustFetchProxy", \.trustFetchProxy, reload: .needsRestart,

@@ -72,14 +72,10 @@ package struct MemoryCacheConfiguration: SettingGroup {
                 """)
             Setting(
                 "maxEvictionsPerInsert", \.maxEvictionsPerInsert, in: 1...1_000_000,
-                """
-                Most entries that one insertion evicts; it is refused if that does not free enough.
-                """)
+                "Most entries that one insertion evicts; it is refused if that does not free enough.")
             Setting(
                 "scanLimit", \.scanLimit, in: 1...1_000_000,
-                """
-                Most entries with a second chance that one eviction skips before it takes one all the same.
-                """)
+                "Most entries with a second chance that one eviction skips before it takes one all the same.")
             Setting(
                 "maxWeakEntries", \.maxWeakEntries, in: 0...10_000_000,
                 """
@@ -114,9 +110,7 @@ package struct MemoryCacheConfiguration: SettingGroup {
             "Most entries (SDWebImage: maxMemoryCount).")
         Setting(
             "maxEntryBytes", \.maxEntryBytes, in: .kibibytes(1)...(.gibibytes(4)),
-            """
-            A larger body is not stored in memory, nor is one larger than an eighth of a shard.
-            """)
+            "A larger body is not stored in memory, nor is one larger than an eighth of a shard.")
         Setting.group("limits", \.limits)
     }
 }
@@ -218,14 +212,10 @@ extension DiskCacheConfiguration {
                 "Threads that read files, and write headers of new ones, at once.")
             Setting(
                 "maxWaitingReads", \.maxWaitingReads, in: 1...1_000_000,
-                """
-                Most look-ups that wait for such a thread; one more is answered with 503.
-                """)
+                "Most look-ups that wait for such a thread; one more is answered with 503.")
             Setting(
                 "maxWaitingWrites", \.maxWaitingWrites, in: 1...1_000_000,
-                """
-                Most changes that wait for the index; one more is not stored, and counted.
-                """)
+                "Most changes that wait for the index; one more is not stored, and counted.")
             Setting(
                 "maxWaitingBytes", \.maxWaitingBytes, in: .zero...(.gibibytes(4)),
                 """
@@ -242,14 +232,10 @@ extension DiskCacheConfiguration {
                 """)
             Setting(
                 "maxAccessTimes", \.maxAccessTimes, in: 1...100_000_000,
-                """
-                Most entries whose access time waits for the next sweep, which writes it; more are dropped.
-                """)
+                "Most entries whose access time waits for the next sweep, which writes it; more are dropped.")
             Setting(
                 "accessPrecision", \.accessPrecision, in: .zero...(.days(365)),
-                """
-                An access time is written only if the one on disk is older than this.
-                """)
+                "An access time is written only if the one on disk is older than this.")
             Setting(
                 "maxSourceRecords", \.maxSourceRecords, in: 1...100_000_000,
                 """
@@ -270,14 +256,10 @@ extension DiskCacheConfiguration {
                 """)
             Setting(
                 "maxVerified", \.maxVerified, in: 1...100_000_000,
-                """
-                Files recorded as having passed their checksum, 8 bytes each; others are checked again.
-                """)
+                "Files recorded as having passed their checksum, 8 bytes each; others are checked again.")
             Setting(
                 "maxVerifyNow", \.maxVerifyNow, in: .zero...(.gibibytes(1)),
-                """
-                A larger body is not checked on the caller's thread but by one of the `readers`.
-                """)
+                "A larger body is not checked on the caller's thread but by one of the `readers`.")
             Setting(
                 "maxJournal", \.maxJournal, in: .kibibytes(64)...(.gibibytes(4)),
                 """

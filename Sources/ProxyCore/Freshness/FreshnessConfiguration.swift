@@ -34,9 +34,7 @@ package struct FreshnessConfiguration: SettingGroup {
         Setting("maximum", \.maximum, in: longest, "The longest lifetime.")
         Setting(
             "respectOrigin", \.respectOrigin,
-            """
-            Whether the origin's `Cache-Control` and `Expires` count; else `default` applies to all.
-            """)
+            "Whether the origin's `Cache-Control` and `Expires` count; else `default` applies to all.")
         Setting(
             "targets", \.targets, each: "at most 8 names of fields such as CDN-Cache-Control",
             """
@@ -64,14 +62,10 @@ package struct FreshnessConfiguration: SettingGroup {
             """)
         Setting(
             "maxRefreshes", \.maxRefreshes, in: 1...10_000,
-            """
-            Refreshes in the background at once; beyond it a stale copy is served without one.
-            """)
+            "Refreshes in the background at once; beyond it a stale copy is served without one.")
         Setting(
             "refreshPause", \.refreshPause, in: .zero...(.hours(1)),
-            """
-            Time between a refresh in the background that failed and the next one of the same source.
-            """)
+            "Time between a refresh in the background that failed and the next one of the same source.")
     }
 
     /// What any lifetime may be.

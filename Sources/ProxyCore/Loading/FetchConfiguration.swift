@@ -99,9 +99,7 @@ package struct FetchConfiguration: SettingGroup {
             """)
         Setting(
             "maxHeadBytes", \.maxHeadBytes, in: .kibibytes(1)...(.mebibytes(16)),
-            """
-            The maximum number of bytes of a response's head; beyond it 502 `upstream_incomplete`.
-            """)
+            "The maximum number of bytes of a response's head; beyond it 502 `upstream_incomplete`.")
         Setting(
             "retries", \.retries, in: 0...10,
             "The number of retries after a failure to connect, before any byte was sent.")
@@ -118,9 +116,7 @@ package struct FetchConfiguration: SettingGroup {
             """)
         Setting(
             "connectionLifetime", \.connectionLifetime, in: .zero...(.days(1)),
-            """
-            The maximum age of a connection that is reused, rounded up to seconds; 0 is no bound.
-            """)
+            "The maximum age of a connection that is reused, rounded up to seconds; 0 is no bound.")
         Setting(
             "distrust", \.distrust, in: .zero...(.days(1)),
             """

@@ -140,9 +140,7 @@ package struct OriginRuleConfiguration: SettingObject {
             """)
         Setting(
             "maxConcurrent", \.maxConcurrent,
-            """
-            concurrent fetches for all sources of the rule together, in addition to `fetch.maxPerHost`
-            """)
+            "concurrent fetches for all sources of the rule together, in addition to `fetch.maxPerHost`")
         Setting("loader", \.loader, "`http`, or `file`, which serves the files below the folder `root`")
         Setting(
             "root", \.root,

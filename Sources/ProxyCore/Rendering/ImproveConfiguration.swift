@@ -29,8 +29,6 @@ package struct ImproveConfiguration: SettingGroup {
             """)
         Setting(
             "maxAge", \.maxAge, in: .zero...(.days(1)),
-            """
-            The maximum `max-age` of a result that will be made again, counted from when it was made.
-            """)
+            "The maximum `max-age` of a result that will be made again, counted from when it was made.")
     }
 }

@@ -29,9 +29,7 @@ package struct IntermediateConfiguration: SettingGroup {
             """)
         Setting(
             "minPixels", \.minPixels, in: 0...10_000_000_000,
-            """
-            The minimum number of pixels of an original that gets an intermediate.
-            """)
+            "The minimum number of pixels of an original that gets an intermediate.")
         Setting("quality", \.quality, in: 1...100, "The encoder quality of an intermediate.")
         Setting(
             "originals", \.originals, in: 1...10_000_000,

@@ -96,27 +96,19 @@ package struct TransformConfiguration: SettingGroup {
             """)
         Setting(
             "headerTime", \.headerTime, in: .milliseconds(10)...(.minutes(1)),
-            """
-            Processor time for reading a source's header; beyond it 422 `transform_timeout`.
-            """)
+            "Processor time for reading a source's header; beyond it 422 `transform_timeout`.")
         Setting(
             "jobsPerWorker", \.jobsPerWorker, in: 1...1_000_000_000,
-            """
-            Jobs after which a worker is replaced, so that fragmentation cannot grow.
-            """)
+            "Jobs after which a worker is replaced, so that fragmentation cannot grow.")
         Setting(
             "niceness", \.niceness, in: 0...19, reload: .needsRestart,
             "Scheduling niceness of workers, so that hits never wait behind pixels.")
         Setting(
             "isolation", \.isolation, reload: .needsRestart,
-            """
-            Where pixels are computed; `none`, in the daemon itself, is for comparison only.
-            """)
+            "Where pixels are computed; `none`, in the daemon itself, is for comparison only.")
         Setting(
             "sandbox", \.sandbox, reload: .needsRestart,
-            """
-            Whether workers need every part of the sandbox, or only those that the kernel supports.
-            """)
+            "Whether workers need every part of the sandbox, or only those that the kernel supports.")
         Setting(
             "linearLight", \.linearLight, reload: .takes,
             """

@@ -21,9 +21,7 @@ package struct RateLimitConfiguration: SettingGroup {
         Setting("window", \.window, in: .seconds(1)...(.days(1)), "The period of `requests`.")
         Setting(
             "burst", \.burst, in: 1...1_000_000, orZero: "as many as requests",
-            """
-            The number of requests that a client may send at once after a pause.
-            """)
+            "The number of requests that a client may send at once after a pause.")
         Setting(
             "maxClients", \.maxClients, in: 16...100_000_000,
             """

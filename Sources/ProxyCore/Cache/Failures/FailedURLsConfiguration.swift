@@ -59,14 +59,10 @@ package struct FailedURLsConfiguration: SettingGroup {
                 """)
             Setting(
                 "pause", \.pause, in: .seconds(1)...(.hours(1)),
-                """
-                How long the origin then gets no requests; doubled each time that a probe fails.
-                """)
+                "How long the origin then gets no requests; doubled each time that a probe fails.")
             Setting(
                 "maximum", \.maximum, in: .seconds(1)...(.days(1)),
-                """
-                The longest such time, also if an origin's `Retry-After` demands more; at least `pause`.
-                """)
+                "The longest such time, also if an origin's `Retry-After` demands more; at least `pause`.")
             Setting(
                 "maxHosts", \.maxHosts, in: 1...10_000_000,
                 """
@@ -103,9 +99,7 @@ package struct FailedURLsConfiguration: SettingGroup {
             Setting("connection", \.connection, in: .zero...(.days(30)), "TLS failed, or too many redirects.")
             Setting(
                 "unanswered", \.unanswered, in: .zero...(.days(30)),
-                """
-                The origin accepted the request, and closed the connection or exceeded the timeout.
-                """)
+                "The origin accepted the request, and closed the connection or exceeded the timeout.")
         }
     }
 }

@@ -22,9 +22,7 @@ package struct Imaginary: Dialect {
         package static let settings = SettingTable<Self>("How URLs of imaginary are read.") {
             Setting(
                 "keys", \.keys, isSecret: true,
-                """
-                Files with the keys; without any, everything is allowed that `security` allows.
-                """)
+                "Files with the keys; without any, everything is allowed that `security` allows.")
             Setting(
                 "signsURLs", \.signsURLs,
                 """
@@ -33,14 +31,10 @@ package struct Imaginary: Dialect {
                 """)
             Setting(
                 "signedPrefix", \.signedPrefix,
-                """
-                What the signed path begins with where imaginary had a prefix (`-path-prefix`).
-                """)
+                "What the signed path begins with where imaginary had a prefix (`-path-prefix`).")
             Setting(
                 "watermarks", \.watermarks,
-                """
-                The watermarks of the configuration by the URLs that `watermarkimage` has for them.
-                """)
+                "The watermarks of the configuration by the URLs that `watermarkimage` has for them.")
         }
     }
 

@@ -42,9 +42,7 @@ package struct ImgproxyDialect: Dialect {
                 """)
             Setting(
                 "salts", \.salts, isSecret: true,
-                """
-                The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`).
-                """)
+                "The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`).")
             Setting(
                 "signatureSize", \.signatureSize, in: 4...32,
                 """
@@ -53,9 +51,7 @@ package struct ImgproxyDialect: Dialect {
                 """)
             Setting(
                 "trustedSignatures", \.trustedSignatures, isSecret: true,
-                """
-                Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`).
-                """)
+                "Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`).")
             Setting(
                 "presets", \.presets,
                 """
@@ -64,9 +60,7 @@ package struct ImgproxyDialect: Dialect {
                 """)
             Setting(
                 "onlyPresets", \.onlyPresets,
-                """
-                Whether a URL has names of presets in place of options (`IMGPROXY_ONLY_PRESETS`).
-                """)
+                "Whether a URL has names of presets in place of options (`IMGPROXY_ONLY_PRESETS`).")
             Setting(
                 "allowedOptions", \.allowedOptions,
                 """
@@ -75,9 +69,7 @@ package struct ImgproxyDialect: Dialect {
                 """)
             Setting(
                 "securityOptions", \.securityOptions,
-                """
-                Whether a URL may have options about limits (`IMGPROXY_ALLOW_SECURITY_OPTIONS`).
-                """)
+                "Whether a URL may have options about limits (`IMGPROXY_ALLOW_SECURITY_OPTIONS`).")
             Setting("baseURL", \.baseURL, "What sources without a scheme begin with (`IMGPROXY_BASE_URL`).")
             Setting(
                 "base64IncludesFilename", \.base64IncludesFilename,

@@ -40,14 +40,10 @@ package struct NextJS: Dialect {
             Setting("qualities", \.qualities, "The qualities that are allowed; all where the list is empty.")
             Setting(
                 "formats", \.formats,
-                """
-                The formats that are chosen by `Accept`, best first: `image/avif` or `image/webp`.
-                """)
+                "The formats that are chosen by `Accept`, best first: `image/avif` or `image/webp`.")
             Setting(
                 "lenient", \.lenient,
-                """
-                Whether unknown parameters are ignored, as Next.js does, instead of refused.
-                """)
+                "Whether unknown parameters are ignored, as Next.js does, instead of refused.")
         }
     }
 

@@ -59,9 +59,7 @@ package struct Thumbor: Dialect {
                 """)
             Setting(
                 "allowsUnsafe", \.allowsUnsafe,
-                """
-                Whether `unsafe` stands in place of a signature (`ALLOW_UNSAFE_URL`, `IMAGOR_UNSAFE`).
-                """)
+                "Whether `unsafe` stands in place of a signature (`ALLOW_UNSAFE_URL`, `IMAGOR_UNSAFE`).")
             Setting("digest", \.digest, "The signature's hash function (`IMAGOR_SIGNER_TYPE`).")
             Setting(
                 "signatureLength", \.signatureLength, in: 0...128,
@@ -77,19 +75,13 @@ package struct Thumbor: Dialect {
                 """)
             Setting(
                 "autoWebP", \.autoWebP,
-                """
-                Whether `Accept` may choose WebP where the URL has no format (`AUTO_WEBP`).
-                """)
+                "Whether `Accept` may choose WebP where the URL has no format (`AUTO_WEBP`).")
             Setting(
                 "defaultScheme", \.defaultScheme,
-                """
-                The scheme of a source without one: `http`, or `https` as imagor has it.
-                """)
+                "The scheme of a source without one: `http`, or `https` as imagor has it.")
             Setting(
                 "watermarks", \.watermarks,
-                """
-                The watermarks of the configuration by the URLs that `watermark()` has for them.
-                """)
+                "The watermarks of the configuration by the URLs that `watermark()` has for them.")
             Setting(
                 "lenient", \.lenient,
                 """

@@ -25,14 +25,10 @@ package struct FormatsConfiguration: SettingGroup {
         }
         Setting(
             "avifMaxPixels", \.avifMaxPixels, in: 0...10_000_000_000,
-            """
-            AVIF is chosen automatically only for fewer output pixels than this.
-            """)
+            "AVIF is chosen automatically only for fewer output pixels than this.")
         Setting(
             "decode", \.decode, allowed: "at least one format",
-            """
-            Formats that may be decoded; others are 415 `unsupported_format`.
-            """
+            "Formats that may be decoded; others are 415 `unsupported_format`."
         ) { !$0.isEmpty }
         Setting(
             "svgPassThrough", \.svgPassThrough,

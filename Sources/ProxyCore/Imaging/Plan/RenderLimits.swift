@@ -17,18 +17,14 @@ package struct RenderLimits: SettingGroup, Hashable, Codable {
     package static let settings = SettingTable<Self>("Bounds on pictures.", reload: .takes) {
         Setting(
             "sourcePixels", \.sourcePixels, in: 1...10_000_000_000,
-            """
-            Most pixels of a source, width × height × frames; beyond it 422 `too_many_pixels`.
-            """)
+            "Most pixels of a source, width × height × frames; beyond it 422 `too_many_pixels`.")
         Setting("frames", \.frames, in: 1...100_000, "Most frames or pages; beyond it 422 `too_many_frames`.")
         Setting(
             "side", \.side, in: 1...10_000_000,
             "Longest side of source and result, in pixels; beyond it 422 `too_many_pixels`.")
         Setting(
             "outputPixels", \.outputPixels, in: 1...10_000_000_000,
-            """
-            Most pixels of a result, width × height × frames; beyond it 422 `too_many_pixels`.
-            """)
+            "Most pixels of a result, width × height × frames; beyond it 422 `too_many_pixels`.")
         Setting(
             "operations", \.operations, in: 1...1_000,
             "Most operations in one pipeline; beyond it 400 `invalid_parameter`.")
