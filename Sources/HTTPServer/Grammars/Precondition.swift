@@ -34,9 +34,7 @@ public enum Precondition: Sendable, Hashable {
             return isRetrieval ? .notModified : .preconditionFailed
         }
         guard isRetrieval, let since = unsafe singleDate(request, .ifModifiedSince, date), let lastModified
-        else {
-            return .proceed
-        }
+        else { return .proceed }
         return lastModified <= since ? .notModified : .proceed
     }
 

@@ -28,9 +28,7 @@ public struct RangeRequest: Sendable, Hashable {
     public init?(_ request: HTTPRequest) {
         guard request.method == .get, request.has(known: .range), !request.repeats(.range) else { return nil }
         guard let ranges = unsafe request.withFirstValue(of: .range, { unsafe RangeRequest($0) }) ?? nil
-        else {
-            return nil
-        }
+        else { return nil }
         self = ranges
     }
 

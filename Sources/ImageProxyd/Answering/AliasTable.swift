@@ -51,9 +51,7 @@ package final class AliasTable: Sendable {
         let hash = unsafe self.hash(target)
         return box(of: hash).shard.withLock { shard in
             guard let variants = shard.aliases[hash], let first = variants.first, unsafe first.isFor(target)
-            else {
-                return .nothing
-            }
+            else { return .nothing }
             return first.variant.dependsOnNoField ? .alone(first) : .variants(variants)
         }
     }

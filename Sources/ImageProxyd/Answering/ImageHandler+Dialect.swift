@@ -64,9 +64,7 @@ extension ImageHandler {
     /// The key that a request has in a field, where another proxy's URLs may have it there.
     package func key(of request: HTTPRequest) -> String? {
         guard let field = dialectRoute?.keyField, let key = request.values(of: field).first, !key.isEmpty
-        else {
-            return nil
-        }
+        else { return nil }
         return key
     }
 

@@ -27,9 +27,7 @@ extension ImageHandler {
         guard
             let translation = try? dialectRoute.translate(
                 target, hasBody: true, key: key(of: request), at: clock().seconds)
-        else {
-            return false
-        }
+        else { return false }
         return translation.isSigned || parser.allowsUploads
     }
 

@@ -90,9 +90,7 @@ struct TranslateCommand: ParsableCommand {
     /// The query form of a URL of ours.
     private func queryForm() throws -> String {
         guard let url, let target = LoggedRequest(url: url)?.target, target.utf8.starts(with: PathForm.prefix)
-        else {
-            throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one")
-        }
+        else { throw ValidationError("'\(url ?? "")' is neither a path nor a URL with one") }
         do throws(ImageRequestError) {
             return String(decoding: try PathForm.query(of: Array(target.utf8)), as: UTF8.self)
         } catch {

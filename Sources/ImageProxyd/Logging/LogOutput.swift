@@ -52,9 +52,7 @@ struct LogOutput: Sendable {
     /// inode (systemd.exec(5)), so that a redirected output is not mistaken for it.
     static func leadsToJournal(_ descriptor: Int32, _ stream: String?) -> Bool {
         guard let numbers = stream?.split(separator: ":").compactMap({ UInt64($0) }), numbers.count == 2
-        else {
-            return false
-        }
+        else { return false }
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else { return false }
         return numbers == [UInt64(facts.st_dev), UInt64(facts.st_ino)]

@@ -10,9 +10,7 @@ enum Terminal {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         var size = winsize()
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 1
-        else {
-            return (80, 24)
-        }
+        else { return (80, 24) }
         return (Int(size.ws_col), Int(size.ws_row))
     }
 

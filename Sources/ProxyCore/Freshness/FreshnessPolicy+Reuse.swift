@@ -20,9 +20,7 @@ extension FreshnessPolicy {
     {
         guard !directives.noCache, !directives.refreshesCached,
             record.reuse.directives.isDisjoint(with: [.noCache, .mustConfirm]), !record.isOfTheFuture(at: now)
-        else {
-            return .forbidden
-        }
+        else { return .forbidden }
         let age = record.currentAge(at: now)
         // max-age=0 is how browsers reload: not even a copy of this second is enough.
         if let maxAge = directives.maxAge, age > maxAge || maxAge == 0 { return .forbidden }

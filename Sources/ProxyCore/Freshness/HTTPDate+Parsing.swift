@@ -13,9 +13,7 @@ extension HTTPDate {
         guard
             let calendar = Self.canonical(bytes) ?? Self.fixdate(bytes) ?? Self.rfc850(bytes, now)
                 ?? Self.asctime(bytes)
-        else {
-            return nil
-        }
+        else { return nil }
         self.init(seconds: calendar.seconds)
     }
 

@@ -128,9 +128,7 @@ struct StructuredDictionary {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard let next = rest.popFirst(), next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
-                else {
-                    throw Fault()
-                }
+                else { throw Fault() }
                 text.append(next)
             case 0x20...0x7E: text.append(byte)
             default: throw Fault()

@@ -185,9 +185,7 @@ final class CurlMulti {
         let rule = transfer.isCrossOrigin ? nil : transfer.job.request.rule
         guard let handle = CurlHandle(configuration: rules.configuration, endings: set.endings),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
-        else {
-            return take(.failure(.unreachable("libcurl refused the request")), of: transfer)
-        }
+        else { return take(.failure(.unreachable("libcurl refused the request")), of: transfer) }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
         noteDeadline(of: transfer)

@@ -117,9 +117,7 @@ struct OriginHeadReader {
         let versions = isHTTP2 ? ["HTTP/2 "] : ["HTTP/1.1 ", "HTTP/1.0 "]
         guard let version = versions.first(where: { unsafe text.starts(with: $0.utf8) }) else { return nil }
         let digits = unsafe text.dropFirst(version.utf8.count).prefix(3)
-        guard unsafe digits.count == 3, unsafe digits.allSatisfy(\.isASCIIDigit) else {
-            return nil
-        }
+        guard unsafe digits.count == 3, unsafe digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 

@@ -190,9 +190,7 @@ extension Transfer {
         guard deliveredStatus != 304, deliveredStatus != 204 else { return }
         guard passesSmallChunks() else { throw hop.verdict.error }
         guard OriginHead.isDelimited(hop.head.fields) || (hop.ending?.mayBeCut ?? handle?.mayBeCut) == false
-        else {
-            throw .incomplete("a body that ends with its connection, while TLS does not")
-        }
+        else { throw .incomplete("a body that ends with its connection, while TLS does not") }
         try hop.content?.finish()
         guard hop.decoder != nil else { return }
         guard let rest = hop.decoder?.finish() else { throw .incomplete("base64 that breaks off") }

@@ -98,9 +98,7 @@ package struct OriginCredentials: Sendable {
     private static func hidden(
         _ text: ConfiguredText, _ name: String, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Secret {
-        guard !text.isLiteral else {
-            throw OriginRuleError.Reason("\(name) \(onlyByReference)")
-        }
+        guard !text.isLiteral else { throw OriginRuleError.Reason("\(name) \(onlyByReference)") }
         return try value(text, of: name, secrets)
     }
 

@@ -46,9 +46,7 @@ struct URLRewrite: Sendable {
         // Ignored: why it is no URL; the error says what it has to be.
         guard let url = try? SourceURL(parsing: buckets.resolved(text)), url.query == nil,
             url.path.hasSuffix("/")
-        else {
-            throw OriginRuleError.Reason("\"\(text)\" is no absolute URL that ends in a slash")
-        }
+        else { throw OriginRuleError.Reason("\"\(text)\" is no absolute URL that ends in a slash") }
         return url
     }
 }

@@ -82,9 +82,7 @@ struct RenditionCheck {
     ) -> Bool {
         var facts = stat()
         guard unsafe fstat(file.raw, &facts) == 0, count > 0, Int64(count) <= Int64(facts.st_size) - offset
-        else {
-            return false
-        }
+        else { return false }
         guard let format else { return true }
         var prefix = [UInt8](repeating: 0, count: min(count, ImageFormat.sniffLength))
         let isRead = unsafe prefix.withUnsafeMutableBytes { bytes in

@@ -50,9 +50,7 @@ struct DiskHealth: Sendable {
     mutating func stored(_ bytes: Int64, at now: Int64) -> DiskEvent? {
         if freedBytesLeft > 0 { freedBytesLeft -= bytes }
         guard condition != .working, now - lastFailure >= Self.secondsWithoutFailure || now < lastFailure
-        else {
-            return nil
-        }
+        else { return nil }
         condition = .working
         return .working
     }

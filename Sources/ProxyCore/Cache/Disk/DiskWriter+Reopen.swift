@@ -9,9 +9,7 @@ extension DiskWriter {
     func checkPlace() {
         guard !storage.isOff, isInPlace, storage.folder.hasFile(DiskIndex.fileName),
             storage.index.writer.withLock({ $0 != nil })
-        else {
-            return storage.health.withLock { $0.mustReopen = true }
-        }
+        else { return storage.health.withLock { $0.mustReopen = true } }
     }
 
     /// Whether the path leads to the lock that is held, and so to the folder that is open.

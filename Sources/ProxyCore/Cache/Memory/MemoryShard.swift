@@ -74,9 +74,7 @@ struct MemoryShard: Sendable {
         let key = entry.description.key
         var leaving: [MemoryEntry] = []
         if let old = remove(key, because: .replaced) { leaving.append(old) }
-        guard entry.cost <= bounds.maxEntryBytes else {
-            return leaving + [entry]
-        }
+        guard entry.cost <= bounds.maxEntryBytes else { return leaving + [entry] }
         freeSpace(for: entry.cost, &leaving)
         guard ring.cost + entry.cost <= bounds.maxBytes, ring.count < bounds.maxEntries else {
             return leaving + [entry]

@@ -42,9 +42,7 @@ struct CloudflareOptions: OptionReading {
                 throw TranslationError(.invalid, given.excerpt, "is no option\(hint)")
             }
             guard texts.updateValue(String(decoded[decoded.index(after: equals)...]), forKey: name) == nil
-            else {
-                throw TranslationError(.invalid, name, "is given more than once")
-            }
+            else { throw TranslationError(.invalid, name, "is given more than once") }
         }
     }
 

@@ -46,9 +46,7 @@ struct ImgixOptions: OptionReading {
             let isEncoded = item.name.hasSuffix("64")
             let name = isEncoded ? String(item.name.dropLast(2)) : item.name
             guard !Self.unsupported.contains(name), !Self.unsupportedFamilies.contains(where: name.hasPrefix)
-            else {
-                throw TranslationError(.unsupported, item.name, "there is no equivalent")
-            }
+            else { throw TranslationError(.unsupported, item.name, "there is no equivalent") }
             guard !Self.silent.contains(name) else { continue }
             guard Self.names.contains(name) else {
                 try self.leniency.ignoreOrThrow(item.name, "is no parameter")

@@ -96,9 +96,7 @@ package struct NextJS: Dialect {
     package func translate(_ target: DialectTarget) throws(TranslationError) -> Translation {
         // `trailingSlash` in the configuration makes a redirect to the path with one.
         guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path)
-        else {
-            throw TranslationError(.notFound, "", "the path is /_next/image")
-        }
+        else { throw TranslationError(.notFound, "", "the path is /_next/image") }
         var leniency = Leniency(isLenient: isLenient)
         let values = try values(of: DialectQuery(target.query), &leniency)
         let width = try number("w", values["w"])
@@ -177,9 +175,7 @@ package struct NextJS: Dialect {
         }
         guard !URLPattern.hidesDotSegment(url.path),
             takesAnySource || remotePatterns.contains(where: { $0.matches(url) })
-        else {
-            throw TranslationError(.forbidden, "url", "is none of remotePatterns")
-        }
+        else { throw TranslationError(.forbidden, "url", "is none of remotePatterns") }
         return text
     }
 }

@@ -96,9 +96,7 @@ extension ThumborPlan {
     /// `convolution(A;B;…,COLUMNS,NORMALISE)`.
     mutating func addConvolution(_ values: [String]) -> Bool {
         guard (2...3).contains(values.count), let columns = ThumborPath.count(values[1]), columns > 0
-        else {
-            return false
-        }
+        else { return false }
         let matrix = values[0].split(separator: ";").compactMap(NumberText.decimal)
         guard matrix.count.isMultiple(of: columns), !matrix.isEmpty else { return false }
         let sum = matrix.reduce(0, +)

@@ -46,9 +46,7 @@ extension WeservOptions {
         let operations = try geometry()
         guard operations.count == (box.isEmpty ? 0 : 1), ![.outside, .contain].contains(box.fit),
             box.mayEnlarge, !isOn("mtrim")
-        else {
-            return nil
-        }
+        else { return nil }
         func pixels(_ side: SideLength?, _ source: Int) -> Double? {
             switch side {
             case .pixels(let number)?: number

@@ -19,9 +19,7 @@
     /// kept, and by primaries and curves.
     var isUsualSRGB: Bool {
         guard unsafe bytes.count >= Self.headerLength, unsafe bytes[48..<56].elementsEqual("IEC sRGB".utf8)
-        else {
-            return false
-        }
+        else { return false }
         let hasColors = Self.primaries.allSatisfy { name, wanted in
             guard let found = primary(name) else { return false }
             return zip(found, wanted).allSatisfy { abs($0 - $1) <= Self.tolerance }

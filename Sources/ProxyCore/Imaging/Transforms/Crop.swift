@@ -61,9 +61,7 @@ package struct Crop: ImageTransforming {
     private func box(for size: PixelSize) -> PixelSize {
         let box = wanted?.resolved(for: size) ?? size
         guard arguments.isOn(Self.ratio), let wanted, let width = wanted.width, let height = wanted.height
-        else {
-            return box
-        }
+        else { return box }
         // Not of whole pixels: 1.91x1 is an aspect, too.
         let aspect = width.pixels(of: size.width) / height.pixels(of: size.height)
         return Double(size.width) > aspect * Double(size.height)

@@ -60,9 +60,7 @@ typealias RawSource = UnsafeMutablePointer<CVips.VipsSource>
     ) -> UnsafeMutableRawBufferPointer {
         guard let whole = unsafe format?.coder.repaired(bytes),
             let memory = unsafe realloc(bytes.baseAddress, whole.count)
-        else {
-            return unsafe bytes
-        }
+        else { return unsafe bytes }
         let larger = unsafe UnsafeMutableRawBufferPointer(start: memory, count: whole.count)
         unsafe larger.copyBytes(from: whole)
         return unsafe larger

@@ -72,9 +72,7 @@ extension ImageJob {
         let key = intermediateKey(record)
         // Ignored: why it can't be read; the request would use the original.
         guard let hit = try? await tiers.disk.findBlocking(key.key, .intermediate, key.text, .inAnyFile)
-        else {
-            return nil
-        }
+        else { return nil }
         let serves = pipeline.configuration.intermediates.serves(
             plan, of: hit.description.original(of: record))
         return serves ? hit : nil

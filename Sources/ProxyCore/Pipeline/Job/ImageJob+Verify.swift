@@ -38,9 +38,7 @@ extension ImageJob {
         // Ignored in both: why; nothing is then known of the source, and the next failure asks again.
         guard let target = try? tiers.memoryTarget(),
             let plan = try? pipeline.configuration.rasterPlan.cheapest()
-        else {
-            return .unknown
-        }
+        else { return .unknown }
         var job = self
         job.waiters = Waiters(context.client, .low)
         do throws(RenderError) {

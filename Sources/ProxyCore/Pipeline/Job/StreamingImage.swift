@@ -69,14 +69,10 @@ extension ImageJob {
     func streamingImage(from fetch: OriginalFetch, _ subscription: Subscription) -> StreamingImage? {
         guard let head = fetch.received.head, let format = fetch.received.format,
             subscription.result.value == nil
-        else {
-            return nil
-        }
+        else { return nil }
         let content = fetch.body.content
         guard content != nil || fetch.body.isIncomplete && head.contentLength ?? .max > fetch.body.count
-        else {
-            return nil
-        }
+        else { return nil }
         let length = content?.body.count ?? head.contentLength
         var record = newRecord(
             of: fetch, head, contentHash: Self.hashOfNothing, byteCount: 0, format: format)

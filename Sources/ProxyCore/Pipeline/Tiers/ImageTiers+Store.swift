@@ -176,9 +176,7 @@ extension ImageTiers {
         token: PurgeToken
     ) async {
         guard scope != .nothing, let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
-        else {
-            return
-        }
+        else { return }
         await save(record, scope: scope, token: token)
     }
 

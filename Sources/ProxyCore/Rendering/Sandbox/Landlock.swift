@@ -22,9 +22,7 @@ enum Landlock {
     /// Restricts this thread to reading in `folders`, as far as they exist; returns the interface's version.
     static func allowReadingOnly(beneath folders: [String]) throws(Unavailable) -> Int {
         let version = linux_landlock_version()
-        guard version > 0 else {
-            throw Unavailable(reason: reason(errno, isFiltered: isFiltered))
-        }
+        guard version > 0 else { throw Unavailable(reason: reason(errno, isFiltered: isFiltered)) }
         let raw = linux_landlock_ruleset(version)
         guard raw >= 0 else { throw Unavailable(reason: "landlock_create_ruleset: errno \(errno)") }
         let rules = OwnedDescriptor(owning: raw)

@@ -54,9 +54,7 @@ struct Sandbox {
         // A result is complete in memory before it is written, so no file needs to be larger.
         guard linux_limit_address_space(bytes * Self.spacePerByte) == 0,
             linux_limit_file_size(bytes) == 0
-        else {
-            throw .unusable("setrlimit: errno \(errno)")
-        }
+        else { throw .unusable("setrlimit: errno \(errno)") }
     }
 
     // MARK: - Files

@@ -61,9 +61,7 @@
     /// A reader of `length` bytes from `start` on; nil unless all of them exist.
     func part(from start: Int, length: Int) -> BoxReader? {
         guard start >= 0, length >= 0, unsafe start <= bytes.count, unsafe length <= bytes.count - start
-        else {
-            return nil
-        }
+        else { return nil }
         let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
         return unsafe BoxReader(part, at: origin + start)
     }
