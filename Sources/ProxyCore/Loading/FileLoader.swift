@@ -43,7 +43,8 @@ package final class FileLoader: ImageLoading {
             throw .noFile("the path has an empty or dot segment, or an escape that no name of a file has")
         }
         let maxBytes = maxBytes.load(ordering: .relaxed)
-        return try await queue.run(for: request.waiters.current.clients.first ?? nil) { () throws(LoadError) in
+        let client = request.waiters.current.clients.first ?? nil
+        return try await queue.run(for: client) { () throws(LoadError) in
             try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
         }
     }

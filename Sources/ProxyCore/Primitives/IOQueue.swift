@@ -34,7 +34,8 @@ package final class IOQueue<Failure: Error>: Sendable {
         let queues = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
         state = Mutex(
             State(
-                idle: queues, jobs: ClientTurns(maxPerClient: max(1, maxRunning - 1), maxWaiting: maxWaiting)))
+                idle: queues, jobs: ClientTurns(maxPerClient: max(1, maxRunning - 1), maxWaiting: maxWaiting))
+        )
     }
 
     /// Runs `work` on an idle Dispatch queue and returns its result.

@@ -20,8 +20,9 @@ struct PoolStateTests {
         Task {
             await withCheckedContinuation { continuation in
                 let job = RenderJob(
-                    id: id, plan: RenderPlan(format: .explicit(.png)), source: .bytes([]), destination: target,
-                    offset: 0, intermediateTarget: nil, enqueued: Self.start, queueTimeout: .seconds(60),
+                    id: id, plan: RenderPlan(format: .explicit(.png)), source: .bytes([]),
+                    destination: target, offset: 0, intermediateTarget: nil, enqueued: Self.start,
+                    queueTimeout: .seconds(60),
                     waiters: Waiters(ClientID(v4: client)), continuation: continuation)
                 made.update { $0 = job }
             }

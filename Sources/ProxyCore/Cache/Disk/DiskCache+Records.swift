@@ -65,8 +65,8 @@ extension DiskCache {
         guard !readOnlyFolders.isEmpty else { return nil }
         for (key, kind, text) in [(source, EntryKind.original, sourceText), (result, .result, resultText)] {
             // Ignored: why it can't be read; it is counted, and the picture is fetched.
-            guard mayContain(key, kind: kind), let hit = try? await lookUp(key, kind: kind, keyText: text, for: client),
-                hit.isReadOnly
+            guard mayContain(key, kind: kind),
+                let hit = try? await lookUp(key, kind: kind, keyText: text, for: client), hit.isReadOnly
             else { continue }
             let found = hit.description
             return SourceRecord(

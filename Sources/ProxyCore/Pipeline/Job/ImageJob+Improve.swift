@@ -43,8 +43,8 @@ extension ImageJob {
         }
         metrics.count(rendition, by: plan)
         // Workers may have been busy for long.
-        guard await tiers.isUnaltered(source.file, for: context.client), let latest = await tiers.record(for: request),
-            latest.contentHash == record.contentHash
+        guard await tiers.isUnaltered(source.file, for: context.client),
+            let latest = await tiers.record(for: request), latest.contentHash == record.contentHash
         else { return .outdated }
         source.record = latest
         guard first.description.stage == .cheapest || rendition.byteCount < first.body.count else {
