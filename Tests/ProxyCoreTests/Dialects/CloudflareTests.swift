@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
+import Primitives
 import Testing
 
 @Suite("URLs of Cloudflare")

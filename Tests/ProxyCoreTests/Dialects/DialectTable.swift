@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialects
+import Primitives
 import Testing
 
 /// A dialect's URL, and what it means: parameters of `/img` as they are spelt, without `url`.
