@@ -106,7 +106,8 @@ private func number(_ value: MetricSample.Value) -> String {
 }
 
 private func escapedHelp(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\n") }) else { return text }
+    let isPlain = text.utf8.allSatisfy { $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "\n") }
+    guard !isPlain else { return text }
     return text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
 }
 

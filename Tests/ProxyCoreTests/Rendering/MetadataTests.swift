@@ -317,41 +317,19 @@ struct MetadataTests {
         }
     }
 
-    @Test(
-        "Owners are read without the space around them, and cut to a thousand bytes",
-        arguments: [
-            (String(repeating: " ", count: 400_000) + "Ada" + String(repeating: " ", count: 400_000), "Ada"),
-            ("Ada" + String(repeating: "\u{1F1E6}", count: 40_000), "Ada" + String(repeating: "\u{1F1E6}", count: 249)),
-            (String(repeating: "é", count: 600), String(repeating: "é", count: 500)), ("\u{1}\u{2} \u{3}", nil),
-        ] as [(String, String?)])
-    func longOwners(text: String, wanted: String?) {
-        let found = Ownership(exif: nil, iptc: nil, xmp: nil, comments: ["Author": text])
-        #expect(found.artist == wanted)
-        let packet = "<x><dc:creator><rdf:Seq><rdf:li a='b'>\(text)</rdf:li></rdf:Seq></dc:creator></x>"
-        #expect(Ownership(exif: nil, iptc: nil, xmp: Array(packet.utf8), comments: [:]).artist == wanted)
-    }
-
-    @Test("Owners in XMP may have references of characters, and an element without an end has none")
-    func ownersOfXMP() {
-        func rights(_ text: String) -> String? {
-            Ownership(exif: nil, iptc: nil, xmp: Array(text.utf8), comments: [:]).copyright
-        }
-        #expect(rights("<<dc:rights>A &amp; B &lt;c&gt; &x</dc:rights>") == "A & B <c> &x")
-        #expect(rights("<dc:rights>" + String(repeating: "&quot;", count: 2_000) + "</dc:rights>") == String(repeating: "\"", count: 1_000))
-        #expect(rights("<dc:rights>A") == nil)
-        #expect(rights("<dc:rights</dc:rights>") == nil)
-    }
-
     @Test("A thumbnail of strips is removed, too")
     func stripThumbnail() throws {
         // Two directories, the second with two strips of four bytes.
         let pixels = [UInt8](repeating: 7, count: 4)
         func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
             [tag, type].flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-                + [count, value].flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+                + [count, value].flatMap { value in
+                    (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+                }
         }
         let first = [0, 1] + entry(0x0112, 3, 1, 1 << 16) + [0, 0, 0, 26] as [UInt8]
-        let second = [0, 2] + entry(0x0111, 4, 2, 56) + entry(0x0117, 3, 2, 4 << 16 | 4) + [0, 0, 0, 0] as [UInt8]
+        let second =
+            [0, 2] + entry(0x0111, 4, 2, 56) + entry(0x0117, 3, 2, 4 << 16 | 4) + [0, 0, 0, 0] as [UInt8]
         let offsets = [0, 0, 0, 64, 0, 0, 0, 68] as [UInt8]
         let bytes = Array("MM".utf8) + [0, 42, 0, 0, 0, 8] + first + second + offsets + pixels + pixels
         try #require(bytes.count == 72)

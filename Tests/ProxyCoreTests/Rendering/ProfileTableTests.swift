@@ -78,7 +78,8 @@ struct ProfileTableTests {
             + [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0].flatMap { big(Int(Float($0).bitPattern)) }
         let count = 4_000
         let head = Array("mpet".utf8) + big(0) + big(3, 2) + big(3, 2) + big(count)
-        let elements = head + (0..<count).flatMap { _ in big(head.count + 8 * count) + big(chain.count) } + chain
+        let elements =
+            head + (0..<count).flatMap { _ in big(head.count + 8 * count) + big(chain.count) } + chain
         let table = table(Self.redness)
         // The table follows the elements.
         var whole = profile(["A2B0", "D2B0", "D2B1"], version: 4, elements + table)

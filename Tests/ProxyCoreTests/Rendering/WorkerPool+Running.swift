@@ -14,7 +14,8 @@ extension WorkerPool {
     /// - Parameter time: by which its jobs and workers take too long; the system's by default.
     static func running(
         by time: ManualTime? = nil, executable: String = DaemonProcess.executable,
-        patience: Duration = .seconds(3_600), _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
+        patience: Duration = .seconds(3_600), _ change: (inout TransformConfiguration) -> Void = { _ in },
+        _ body: (WorkerPool) async throws -> Void
     ) async throws {
         var configuration = TransformConfiguration()
         configuration.workers = 1

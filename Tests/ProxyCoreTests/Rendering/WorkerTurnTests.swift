@@ -72,16 +72,19 @@ struct WorkerTurnTests {
     @Test("A job that computes for longer than its header promised waits like one of much work")
     func slow() async throws {
         var plan = RenderPlan(
-            pipeline: try TransformPipeline(parsing: "resize:600x600:fill:enlarge=1"), format: .explicit(.webp))
+            pipeline: try TransformPipeline(parsing: "resize:600x600:fill:enlarge=1"),
+            format: .explicit(.webp))
         plan.isLossless = true
         try await WorkerPool.running(patience: .microseconds(10), { $0.workers = 2 }) { [plan] pool in
-            let first = await pool.begin({ try await render(pool, .endless(), for: 1) }, until: { $0.busy == 1 })
+            let first = await pool.begin(
+                { try await render(pool, .endless(), for: 1) }, until: { $0.busy == 1 })
             // It waits once the header of the first has been read.
             let second = await pool.begin(
                 { try await render(pool, .endless(), for: 2) },
                 until: { $0.idle == 1 && $0.busy == 1 && $0.queueDepth == 1 })
             let slow = await pool.begin(
-                { try await render(pool, plan, for: 3) }, until: { $0.restarts[.timeout] == 1 && $0.idle == 1 })
+                { try await render(pool, plan, for: 3) },
+                until: { $0.restarts[.timeout] == 1 && $0.idle == 1 })
             #expect(pool.statistics.queueDepth == 2)
 
             second.cancel()

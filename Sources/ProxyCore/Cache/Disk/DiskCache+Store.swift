@@ -173,7 +173,8 @@ extension DiskCache {
         _ description: EntryDescription, for client: ClientID? = nil
     ) async throws(DiskCacheError) -> Bool {
         let (key, kind, text) = (description.key, description.kind, description.keyText)
-        let found = try await onIOThread(for: client, isStore: true) { () throws(DiskCacheError) -> DiskHit? in
+        let found = try await onIOThread(for: client, isStore: true) {
+            () throws(DiskCacheError) -> DiskHit? in
             guard let hit = try self.find(key, kind, text, .inAnyFile),
                 hit.description.contentHash == description.contentHash,
                 hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body

@@ -17,7 +17,8 @@ struct WriteJob: Sendable {
 
     /// - Parameter completion: called once, when the batch is in the index or has failed; nil if no caller waits.
     init<Value>(
-        for client: ClientID? = nil, isDeferred: Bool = false, _ work: @escaping Work<Value>, completion: Completion<Value>? = nil
+        for client: ClientID? = nil, isDeferred: Bool = false, _ work: @escaping Work<Value>,
+        completion: Completion<Value>? = nil
     ) {
         self.isDeferred = isDeferred
         self.client = client
