@@ -39,7 +39,9 @@ package final class IOQueue<Failure: Error>: Sendable {
     }
 
     /// Runs `work` on an idle Dispatch queue and returns its result.
-    /// - Parameter client: the client whose turn it takes; nil for the daemon itself and for clients that can't be distinguished.
+    /// - Parameters:
+    ///   - client: the client whose turn it takes; nil for the daemon itself and for clients that can't be distinguished.
+    ///   - work: the job.
     /// - Throws: `overloaded` if too much waits, most of it the client's own, already or before its turn comes; else what `work`
     ///   throws.
     package func run<Value: Sendable>(
