@@ -37,8 +37,10 @@ struct PoolStateTests {
         return job.id
     }
 
-    @Test("A client uses a worker that was killed for its job until the next one has started")
-    func startCounts() async throws {
+    /// The jobs that a worker gets: one of a first client, for which it is killed; one of a second client, which takes 5 s; then
+    /// the one of either whose turn it is.
+    /// - Parameter restart: has the next worker start, 10 s after the first.
+    private func order(restart: (inout PoolState) -> Void) async throws -> [Int?] {
         var state = PoolState(workers: 1, depth: 4, memory: 0)
         var jobs: [RenderJob] = []
         var taken: [Int?] = []
@@ -51,7 +53,7 @@ struct PoolStateTests {
         _ = state.submit(jobs[0])
         taken.append(next(&state, after: 0))
         state.workerEnded(0, .cancelled, with: jobs[0])
-        state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
+        restart(&state)
         _ = state.submit(jobs[1])
         taken.append(next(&state, after: 10))
         state.jobEnded(jobs[1], at: Self.start + .seconds(15))
@@ -59,32 +61,21 @@ struct PoolStateTests {
         _ = state.submit(jobs[2])
         _ = state.submit(jobs[3])
         taken.append(next(&state, after: 15))
+        return taken
+    }
+
+    @Test("A client uses a worker that was killed for its job until the next one has started")
+    func startCounts() async throws {
+        let taken = try await order { $0.workerStarted(0, pid: 2, at: Self.start + .seconds(10)) }
         #expect(taken == [0, 1, 3], "the first client has used 10 s, the second 5 s")
     }
 
     @Test("A worker that does not start ends that use")
     func failureEndsUse() async throws {
-        var state = PoolState(workers: 1, depth: 4, memory: 0)
-        var jobs: [RenderJob] = []
-        var taken: [Int?] = []
-        for (index, client) in ([1, 2, 1, 2] as [UInt32]).enumerated() {
-            jobs.append(try await job(index, for: client))
+        let taken = try await order { state in
+            state.workerFailed(0, .unavailable("no process"), at: Self.start + .seconds(1))
+            state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
         }
-        defer { for job in jobs { job.fail(.cancelled) } }
-
-        state.workerStarted(0, pid: 1, at: Self.start)
-        _ = state.submit(jobs[0])
-        taken.append(next(&state, after: 0))
-        state.workerEnded(0, .cancelled, with: jobs[0])
-        state.workerFailed(0, .unavailable("no process"), at: Self.start + .seconds(1))
-        state.workerStarted(0, pid: 2, at: Self.start + .seconds(10))
-        _ = state.submit(jobs[1])
-        taken.append(next(&state, after: 10))
-        state.jobEnded(jobs[1], at: Self.start + .seconds(15))
-
-        _ = state.submit(jobs[2])
-        _ = state.submit(jobs[3])
-        taken.append(next(&state, after: 15))
         #expect(taken == [0, 1, 2], "the first client has used 1 s, the second 5 s")
     }
 }
