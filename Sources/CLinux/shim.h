@@ -7,6 +7,7 @@
 // _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang rejects the second definition beside Glibc's
 // module.
 #include <asm/ioctls.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -173,6 +174,42 @@ static inline size_t linux_heap_in_use(void) {
 // Returns free heap memory to the kernel (malloc_trim(3)).
 static inline void linux_trim_heap(void) {
     malloc_trim(0);
+}
+
+// The beginning of struct dl_phdr_info (dl_iterate_phdr(3)), which <link.h> has behind _GNU_SOURCE.
+struct linux_object {
+    uintptr_t address;
+    const char *name;
+    const Elf64_Phdr *headers;
+    Elf64_Half count;
+};
+extern int dl_iterate_phdr(int (*visit)(struct linux_object *, size_t, void *), void *context);
+
+static inline int linux_unmap_clean_pages_of(struct linux_object *object, size_t size, void *context) {
+    (void)size, (void)context;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (const Elf64_Phdr *header = object->headers; header < object->headers + object->count; header++) {
+        if (header->p_type == PT_DYNAMIC) {
+            const Elf64_Dyn *entry = (const Elf64_Dyn *)(object->address + header->p_vaddr);
+            for (; entry->d_tag != DT_NULL; entry++)
+                if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL)) return 0;
+        }
+    }
+    for (const Elf64_Phdr *header = object->headers; header < object->headers + object->count; header++) {
+        if (header->p_type != PT_LOAD || header->p_flags & PF_W) continue;
+        const uintptr_t start = (object->address + header->p_vaddr) & -page;
+        const uintptr_t end = object->address + header->p_vaddr + header->p_memsz;
+        // Fails for the kernel's own object, whose pages are no file's.
+        madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+// Removes the code and constants of this program and its libraries from the process' memory; what is used is read
+// from the page cache again, the rest, of which most is read at a start alone, no more. Segments that can be written,
+// and objects whose code was relocated, stay.
+static inline void linux_unmap_clean_pages(void) {
+    dl_iterate_phdr(linux_unmap_clean_pages_of, NULL);
 }
 
 // Limits heap fragmentation by many threads: few arenas, and large blocks directly from the kernel, which gets them

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Answering
+internal import CLinux
 import Cache
 internal import Dispatch
 internal import Glibc
@@ -296,6 +297,7 @@ struct Daemon {
         try startMetrics(source.sockets.metrics)
         components.spans?.start()
         service.report(.ready(status: "serving"), to: logger)
+        linux_unmap_clean_pages()
         let watchdog = watchdog.map { watchdog in Task { await watchdog.run() } }
         // From now on, so that "reloading" is never reported before "ready".
         hangUps.begin()

@@ -39,7 +39,8 @@ package struct Accounting: Sendable {
         if isLogged { log.record(record, buffer: exchange.loop) }
     }
 
-    /// Hot path: where the fault of an exchange that failed lies; nil for one that did not fail, or whose client left.
+    /// Hot path: where the fault of an exchange that failed lies; nil for one that did not fail, or
+    /// whose client left while its body was sent.
     private static func cause(of exchange: HTTPExchange, _ context: ExchangeContext) -> Metric.FailureCause? {
         let status = Int(exchange.status.code)
         guard status < 400 else { return context.cause ?? Metric.FailureCause(status: status) }
@@ -67,7 +68,7 @@ extension AccessRecord {
             }
             return
         }
-        miss = note.miss(wasCut: exchange.wasCut, url: url)
+        miss = note.miss(status: exchange.status, wasCut: exchange.wasCut, url: url)
         if let path = note.path { self.path = path }
     }
 }

@@ -31,6 +31,8 @@ package final class ExchangeNote: Sendable {
         var way = ForwardingRecord.Way()
         /// The body of a streamed image, which knows at its end how it was received.
         var body: BodyReader?
+        /// Whether the handler's answer is still awaited: what is sent meanwhile is the server's own.
+        var isAwaited = false
         /// What counts the image's bytes in memory until they have been sent.
         var memory: (any Sendable)?
     }
@@ -45,9 +47,12 @@ package final class ExchangeNote: Sendable {
 
     /// The log's facts about a miss, at the exchange's end.
     /// - Parameters:
+    ///   - status: that of the answer.
     ///   - wasCut: whether the exchange ended before the answer did.
     ///   - url: how much of the source's URL is logged.
-    package func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
+    package func miss(
+        status: HTTPStatus, wasCut: Bool, url: LogConfiguration.URLDetail
+    ) -> AccessRecord.Miss? {
         guard let content else { return nil }
         var miss = AccessRecord.Miss(LoggedURL(content.source, as: url))
         miss.preset = content.preset ?? ""
@@ -64,8 +69,10 @@ package final class ExchangeNote: Sendable {
         }
         if let failure = content.body?.failure ?? content.failure {
             miss.describe(failure, url: url)
-        } else if content.body != nil, wasCut {
+        } else if wasCut, content.body != nil || content.isAwaited {
             miss.problem = PipelineError.clientLeft.row.code
+        } else if content.isAwaited {
+            miss.problem = status.problemCode
         } else if let problem = content.problem {
             miss.problem = problem.code
             miss.parameter = AccessRecord.Miss.logged(problem.parameter)
@@ -76,6 +83,12 @@ package final class ExchangeNote: Sendable {
 
     /// Why a body that was being sent broke off; nil where the client left, or nothing is known.
     var bodyFailure: PipelineError? { content?.body?.failure }
+
+    /// Records what is requested, until there is an answer.
+    package init(awaiting request: ImageRequest) {
+        path = nil
+        content = Content(source: request.source, preset: request.delivery.preset, isAwaited: true)
+    }
 
     /// Records that an image is streamed while it is received.
     package init(_ image: StreamingImage, for request: ImageRequest) {

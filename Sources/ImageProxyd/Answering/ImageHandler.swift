@@ -102,7 +102,7 @@ package final class ImageHandler: Sendable {
         case .wouldBlock: isOnDisk = true
         case .unknown: isOnDisk = false
         }
-        return .later(context: ExchangeContext(route).packed) {
+        return .later(context: ExchangeContext(route).packed, note: ExchangeNote(awaiting: imageRequest)) {
             await self.tracing.run(request, at: self.route) { context in
                 await self.answerLater(request, imageRequest, isOnDisk: isOnDisk, context)
             }

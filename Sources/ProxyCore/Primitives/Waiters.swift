@@ -67,6 +67,13 @@ package final class Waiters: Sendable {
         }
     }
 
+    /// Adds the clients that joined other work, which waits for this, after it had begun.
+    package func join(_ others: Waiters) {
+        let others = others.current
+        raise(to: others.priority)
+        for client in others.clients.dropFirst() { join(client, others.priority) }
+    }
+
     private func report(_ change: Change, where hasChanged: (inout State) -> Bool) {
         let observer = state.withLock { hasChanged(&$0) ? $0.observer : nil }
         observer?(change)

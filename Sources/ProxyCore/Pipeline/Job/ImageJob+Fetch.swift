@@ -49,6 +49,8 @@ extension ImageJob {
             metrics.coalescedRequests.increment(.fetch)
             fetch.waiters.join(context.client, priority)
         }
+        // Those that joined this job before there was a fetch; later ones join the fetch themselves.
+        if let waiters { fetch.waiters.join(waiters) }
         func noteForwarding() {
             if subscription.isLeader {
                 let received = fetch.received
@@ -124,7 +126,7 @@ extension ImageJob {
         part?.end(summary, status: fetch.received.head?.status, of: originRequest.url)
         if !isPrivate { failures.forget(source: request.fullKey, context.history, at: now.seconds) }
         guard var source = received else { return try await self.fetch() }
-        source.fetchTime = (ContinuousClock.now - start).inMicroseconds
+        source.fetchTime = took
         offer(fetched: source)
         return source
     }

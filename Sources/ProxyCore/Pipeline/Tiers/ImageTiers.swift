@@ -146,7 +146,7 @@ package final class ImageTiers: Sendable {
     /// - Parameters:
     ///   - request: the request.
     ///   - client: the client whose turn a look-up takes; so in all that may wait for the disk.
-    /// - Throws: `queueFull` when too many look-ups wait for the disk: the origin must not be asked instead.
+    /// - Throws: `queueFull` when too many look-ups wait for the disk, and memory has no record: the origin must not be asked instead.
     func usableRecord(
         for request: ImageRequest, client: ClientID?
     ) async throws(PipelineError) -> SourceRecord? {
@@ -158,7 +158,8 @@ package final class ImageTiers: Sendable {
             let record = try await disk.sourceRecord(for: request.sourceKey, client: client)
             if let record { return record }
         } catch {
-            throw .queueFull
+            guard let record = recordInMemory(for: request) else { throw .queueFull }
+            return record
         }
         disk.countMiss(.original)
         return await recordBesideIndex(for: request, client)
@@ -200,7 +201,7 @@ package final class ImageTiers: Sendable {
         for request: ImageRequest, hash: ContentHash, client: ClientID?
     ) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
-            return Found(description: entry.description, body: entry.body)
+            return Found(description: entry.description, body: entry.body, entry: entry)
         }
         let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText, client)
         return found?.description.contentHash == hash ? found : nil

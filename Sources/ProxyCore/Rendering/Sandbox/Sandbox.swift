@@ -38,6 +38,8 @@ struct Sandbox {
         try filterCalls(&report)
         // Again after the last restriction: a failure later would be the first client's.
         guard WarmUp.succeeds(with: [.jpeg]) else { throw .unusable("a coder fails under the restrictions") }
+        linux_trim_heap()
+        linux_unmap_clean_pages()
         return report
     }
 
