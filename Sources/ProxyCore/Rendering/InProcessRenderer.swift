@@ -39,7 +39,7 @@ package final class InProcessRenderer: ImageRendering {
         let rendition = try await (waiters.isBackground ? background : queue).run { () throws(RenderError) in
             let waited = (ContinuousClock.now - enqueued).inMicroseconds
             guard let source = VipsSource.copy(of: source) else {
-                throw .unavailable("the source can't be read")
+                throw .systemFailure("the source can't be read")
             }
             var rendition = try RenderEngine(plan: plan).execute(
                 source, into: destination.raw, at: offset,

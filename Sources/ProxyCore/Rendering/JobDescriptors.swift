@@ -60,12 +60,12 @@ struct JobDescriptors {
         guard raw >= 0 else { throw failure("memfd_create", errno) }
         let memory = OwnedDescriptor(owning: raw)
         try DescriptorBytes.write(bytes, to: raw)
-        guard linux_seal(raw) == 0 else { throw .unavailable("fcntl F_ADD_SEALS: errno \(errno)") }
+        guard linux_seal(raw) == 0 else { throw .systemFailure("fcntl F_ADD_SEALS: errno \(errno)") }
         return memory
     }
 
     /// If no descriptor is left too much is in progress, which is temporary, and the picture is not at fault.
     private static func failure(_ call: String, _ code: CInt) -> RenderError {
-        code == EMFILE || code == ENFILE ? .queueFull : .unavailable("\(call): errno \(code)")
+        code == EMFILE || code == ENFILE ? .queueFull : .systemFailure("\(call): errno \(code)")
     }
 }

@@ -2,8 +2,7 @@
 
 package import Primitives
 
-/// The jobs that wait for a worker, and whose turn it is. Pure; O(n) in the waiting jobs, of which there are
-/// few.
+/// The jobs that wait for a worker, and whose turn it is. Pure; O(n) in the waiting jobs.
 ///
 /// Jobs of a higher priority go first. Within a priority the next worker goes to the client that has the
 /// fewest workers now, of those to the one that has used the least worker time, of its jobs to the oldest.
@@ -103,10 +102,13 @@ package struct JobQueue<Job> {
         guard let use = uses[client], use.workers == 0, !waits(client) else { return }
         if use.time <= startingUse { uses[client] = nil }
         guard uses.count > Self.mostRemembered else { return }
+        let waitingClients = Set(waiting.flatMap { $0.waiters.current.clients })
         let startingUse = startingUse
-        uses = uses.filter { $0.value.workers > 0 || waits($0.key) || $0.value.time > startingUse }
+        uses = uses.filter {
+            $0.value.time > startingUse || $0.value.workers > 0 || waitingClients.contains($0.key)
+        }
         guard uses.count > Self.mostRemembered else { return }
-        uses = uses.filter { $0.value.workers > 0 || waits($0.key) }
+        uses = uses.filter { $0.value.workers > 0 || waitingClients.contains($0.key) }
     }
 
     private func waits(_ client: ClientID?) -> Bool {

@@ -43,6 +43,8 @@ struct PoolState {
         var hasThread = false
         /// The job that its last worker was killed for, until the next one has started.
         var lastJob: Int?
+        /// How often in a row its worker has failed to start.
+        var failedStarts = 0
 
         /// The phases of a worker.
         enum Phase {
@@ -87,6 +89,11 @@ struct PoolState {
         effect.alerts.append(alert)
     }
 
+    /// Wakes an idle worker where a job waits: the worker that had been woken for it has gone, or it may run only now.
+    private mutating func wakeForWaiting() {
+        if !waiting.isEmpty { _ = wakeIdle() }
+    }
+
     /// Wakes an idle worker for a job; false if there is none.
     private mutating func wakeIdle() -> Bool {
         guard let idle = slots.firstIndex(where: { $0.phase == .idle }) else { return false }
@@ -117,6 +124,7 @@ struct PoolState {
     private mutating func queue(_ job: RenderJob) throws(RenderError) -> Bool {
         if cancelled.remove(job.id) != nil { throw .cancelled }
         guard !isStopping else { throw .unavailable("the pool is stopped") }
+        if let unavailability { throw unavailability }
         if job.waiters.isBackground {
             try queueBackground(job)
             return false
@@ -189,6 +197,7 @@ struct PoolState {
         _ slot: Int, pid: Int32, isBusy: Bool = false, at now: ContinuousClock.Instant
     ) {
         endUse(of: slot, at: now)
+        slots[slot].failedStarts = 0
         slots[slot].pid = pid
         slots[slot].phase = isBusy ? .busy : .idle
         reportStart()
@@ -204,7 +213,20 @@ struct PoolState {
         endUse(of: slot, at: now)
         restarts[.start, default: 0] += 1
         startFailure = error
+        slots[slot].failedStarts += 1
+        if let reason = unavailability {
+            for job in waiting.removeAll() { fail(job, reason) }
+        }
         reportStart()
+    }
+
+    /// Consecutive failed starts of every worker after which no job waits for the next one.
+    static let startsPerJob = 3
+
+    /// Why no worker can be started; nil where one has started, or may yet.
+    private var unavailability: RenderError? {
+        guard slots.allSatisfy({ $0.failedStarts >= Self.startsPerJob }) else { return nil }
+        return startFailure
     }
 
     /// Ends the turn of the job that a slot's last worker was killed for.
@@ -228,6 +250,7 @@ struct PoolState {
         slots[slot].pid = nil
         slots[slot].phase = .down
         if let reason { restarts[reason, default: 0] += 1 }
+        wakeForWaiting()
     }
 
     /// Decides what a slot with a worker does next.
@@ -241,7 +264,7 @@ struct PoolState {
         slots[slot].phase = .busy
         running[job.id] = slot
         // Expensive jobs may have had to wait while others ran.
-        if mayRunExpensive, !waiting.isEmpty { _ = wakeIdle() }
+        if mayRunExpensive { wakeForWaiting() }
         return .job(job)
     }
 
@@ -302,6 +325,7 @@ struct PoolState {
         }
         forgetRun(of: job)
         waiting.putBack(job, id: job.id, for: job.waiters, isExpensive: isExpensive, at: now)
+        wakeForWaiting()
     }
 
     /// Whether the caller of a running job has cancelled it.

@@ -209,7 +209,7 @@ struct RenderEngine {
             guard let limit = plan.maxBytes else { return try VipsCoder.encode(image, settings) }
             return try VipsCoder.encode(image, settings, within: limit)
         } catch {
-            guard case .badImageData = error, VipsCoder.isSound(source, as: header.format, frames: frames)
+            guard case .badImageData = error, VipsCoder.isSound(source, header, frames: frames)
             else { throw RenderError(error) }
             throw .outOfMemory
         }

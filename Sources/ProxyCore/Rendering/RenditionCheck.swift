@@ -58,7 +58,13 @@ struct RenditionCheck {
 
     /// Whether the format is one for what no other can hold.
     private var isFallback: Bool {
-        [.png, .jpeg].contains(rendition.format) || (rendition.format == .gif && rendition.frames > 1)
+        let isAnimated = rendition.frames > 1
+        switch rendition.format {
+        case .png, .jpeg: return true
+        case .gif: return isAnimated
+        case .webp: return isAnimated && plan.isLossless
+        default: return false
+        }
     }
 
     /// Whether the result is no larger than any may be.

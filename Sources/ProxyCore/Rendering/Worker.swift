@@ -128,7 +128,7 @@ struct Worker {
     ) -> WorkerProtocol.Reply {
         let opened = VipsSource.copy(
             of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))
-        guard let opened else { return .failed(.unavailable("the source can't be read")) }
+        guard let opened else { return .failed(.systemFailure("the source can't be read")) }
         var isRefused = false
         do {
             return .finished(

@@ -180,8 +180,11 @@ package final class WorkerPool: ImageRendering {
     func patience(for work: Int) -> Duration { patience + patience / 10 * min(work, 10_000) }
 
     /// Queues a job of much work until another one like it has ended: one worker is left to the others.
-    func postpone(_ job: RenderJob) {
-        update { $0.giveBack(job, isExpensive: true, until: job.deadline, at: clock.now()) }
+    func postpone(_ job: RenderJob) { giveBack(job, isExpensive: true) }
+
+    /// Queues a job again that a worker has not begun.
+    func giveBack(_ job: RenderJob, isExpensive: Bool = false) {
+        update { $0.giveBack(job, isExpensive: isExpensive, until: job.deadline, at: clock.now()) }
         // The job may have been running when its time was up, and been joined then.
         expire(job.id, enqueued: job.enqueued, job.waiters)
     }

@@ -19,8 +19,6 @@ final class WorkerThread: Sendable {
     private static let startTimeout = Duration.seconds(30)
     /// The first pause after a worker that did not start, in milliseconds; doubles each time.
     private static let firstPause = 100
-    /// Consecutive failed starts after which a job that waits for its second worker fails.
-    private static let startsPerJob = 3
     /// The longest such pause, in milliseconds.
     private static let longestPause = 10_000
     /// The seconds between the daemon's deadline and the worker's own alarm.
@@ -67,7 +65,7 @@ final class WorkerThread: Sendable {
                 if case .stopped = ending { break }
             } catch {
                 // A job that has outlived one worker waits for the next start, but not for ever.
-                if let failed = job, failures >= Self.startsPerJob - 1 {
+                if let failed = job, failures >= PoolState.startsPerJob - 1 {
                     end(failed, .failure(error))
                     job = nil
                 }
@@ -195,10 +193,10 @@ final class WorkerThread: Sendable {
         do {
             try process.send(order(for: job, after: waited, descriptors, process), with: descriptors.all)
         } catch .malformed {
-            end(job, .failure(.unavailable("the plan is too large for a message")))
+            end(job, .failure(.systemFailure("the plan is too large for a message to a worker")))
             return nil
         } catch {
-            pool.update { $0.giveBack(job, at: now) }
+            pool.giveBack(job)
             return .replaced(.crash)
         }
         return finish(job, queued: queued, on: &process)

@@ -47,6 +47,6 @@ struct FormatListTests {
     private func names(after start: String, in script: String) throws -> Set<String> {
         let text = TextFiles.read("Sources/WebAssets/files/playground/" + script)
         let list = try #require(text.split(separator: start).last?.prefix { $0 != "]" })
-        return Set(list.matches(of: /"([a-z]+)"/).map { String($0.1) })
+        return Set(list.matches(of: /"([a-z0-9]+)"/).map { String($0.1) })
     }
 }

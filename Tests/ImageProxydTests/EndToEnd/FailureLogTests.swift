@@ -344,6 +344,29 @@ struct FailureLogTests {
         #expect(line?.contains("url_host=127.0.0.1") == true && line?.contains("upstream_status=503") == true)
     }
 
+    @Test("The line of a client that left before its answer says whose picture it wanted")
+    func left() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", Picture().answer(OriginGate()))
+        let target = proxy.target("/a.jpg", "transform=resize:9x")
+
+        let client = try await onThread {
+            let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return client
+        }
+        await proxy.origin.waitForRequests("/a.jpg")
+        client.hangUp()
+        await proxy.origin.waitForDepartures("/a.jpg")
+        while requests(in: proxy.daemon.log).isEmpty { _ = try await proxy.get("/healthz") }
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let line = try #require(requests(in: proxy.daemon.log).first)
+        #expect(line.contains("status=499") && line.contains("problem=client_left"), "\(line)")
+        #expect(line.contains("url_host=127.0.0.1 url_port=\(proxy.origin.port)"), "\(line)")
+    }
+
     @Test("A remembered failure is logged with its reason again, and as one that was remembered")
     func remembered() async throws {
         let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)

@@ -30,4 +30,22 @@ struct HeapTrimTests {
         #expect(full - after > 100 << 20, "\(full >> 20) MiB, \(after >> 20) MiB")
         for index in kept { unsafe free(UnsafeMutableRawPointer(bitPattern: blocks[index])) }
     }
+
+    /// Kilobytes of files that are mapped and in memory.
+    private func mappedPages() throws -> Int {
+        let status = TextFiles.read(from: "/proc/self/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssFile:") })
+        return try #require(Int(line.split(separator: " ")[1]))
+    }
+
+    @Test("Code that ran at the start alone leaves the process, and what is needed again is there")
+    func unmapping() throws {
+        let before = try mappedPages()
+
+        linux_unmap_clean_pages()
+
+        let after = try mappedPages()
+        // Other tests run meanwhile, and read the pages that they need.
+        #expect(after < before, "\(before) kB, \(after) kB")
+    }
 }

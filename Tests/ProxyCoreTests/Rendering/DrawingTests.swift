@@ -167,6 +167,28 @@ struct DrawingTests {
         }
     }
 
+    @Test("A picture in a drawing that states impossible sides is counted as far as sides go")
+    func impossibleSides() throws {
+        var png = try TestPicture.plain(3, 2, [0, 0, 255]).encoded(as: .png)
+        png.replaceSubrange(16..<24, with: [UInt8](repeating: 0xFF, count: 8))
+        let drawing = Array(Self.svg(Self.image("data:image/png;base64", png)).utf8)
+
+        let pixels = try unsafe drawing.withUnsafeBytes { (text) throws(ImagingError) in
+            try unsafe SVGCheck.check(text)
+        }
+
+        #expect(pixels > 1_000_000_000)
+    }
+
+    @Test("An element that is called memory is damage like any other, not a lack of memory")
+    func memoryElement() async throws {
+        let error = await #expect(throws: RenderError.self) { try await drawn(Self.svg("<memory></svg>")) }
+        guard case .badImageData = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test("A drawing with another drawing, or with a picture that is only a header, is refused")
     func embeddedDrawings() async throws {
         let inner = Array(Self.svg("<rect id='a' width='20' height='20'/>").utf8)

@@ -40,6 +40,40 @@ struct OverlayTests {
         #expect(made.picture[0, 0] == [9, 99, 200] && made.picture[11, 5] == [9, 99, 200])
     }
 
+    @Test(
+        "A watermark that is much larger than the picture takes no more memory than the picture",
+        arguments: ["", ":tile=1", ":tile=1:gapx=90000:gapy=90000", ":tile=spread"])
+    func huge(tile: String) async throws {
+        let mark = try Self.mark.encoded(as: .png)
+        let source = StoredBody.bytes(try TestPicture.plain(1_500, 1_500, [40, 80, 120]).encoded(as: .png))
+        var plan = RenderPlan(
+            pipeline: try TransformPipeline(parsing: "watermark:logo:northwest:scale=10\(tile)"),
+            format: .explicit(.png))
+        plan.watermarks = [WatermarkImage(name: "logo", bytes: mark)]
+        // The mark would take 450 MB, beside the libraries of a worker.
+        try await WorkerPool.running({ $0.memoryPerWorker = .mebibytes(300) }) { [plan] pool in
+            let target = try RenderTarget()
+            let made = try await pool.render(plan, from: source, into: target.file, at: 0)
+            #expect(made.width == 1_500 && pool.statistics.restarts.isEmpty)
+            let picture = try TestPicture(decoding: target.bytes(made))
+            #expect(isNear(picture[5, 5], tile.contains("gap") ? [40, 80, 120] : [255, 0, 0]))
+        }
+    }
+
+    @Test("A watermark of which no side can be expressed is an error of the request")
+    func endless() async throws {
+        let thin = TestPicture.plain(1, 2_000, [255, 0, 0])
+        let error = await #expect(throws: RenderError.self) {
+            try await marked(
+                "watermark:logo:width=10", base: TestPicture.plain(600, 60, [40, 80, 120]), mark: thin)
+        }
+        guard case .resultTooLarge(let why) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect("\(why)".contains("the watermark logo would be 6000x12000000"))
+    }
+
     @Test("A watermark is drawn in its corner, moved inwards, and blended by its alpha")
     func corners() async throws {
         let plain = try await marked("watermark:logo").picture

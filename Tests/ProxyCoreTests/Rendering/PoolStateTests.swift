@@ -78,4 +78,94 @@ struct PoolStateTests {
         }
         #expect(taken == [0, 1, 2], "the first client has used 1 s, the second 5 s")
     }
+
+    /// Two workers of which the first runs a job of much work, another such job waits, and the second worker sleeps.
+    private func state(with jobs: [RenderJob]) throws -> PoolState {
+        var state = PoolState(workers: 2, depth: 4, memory: 0)
+        for slot in 0..<2 {
+            state.threadStarted(slot, try Alert())
+            state.workerStarted(slot, pid: Int32(slot), at: Self.start)
+        }
+        for (slot, job) in jobs.enumerated() {
+            _ = state.submit(job)
+            guard case .job = state.next(for: slot, at: Self.start) else {
+                Issue.record("no job for worker \(slot)")
+                continue
+            }
+        }
+        #expect(state.admits(work: .max, on: 0) && !state.admits(work: .max, on: 1))
+        state.giveBack(jobs[1], isExpensive: true, at: Self.start)
+        guard case .sleep = state.next(for: 1, at: Self.start) else {
+            Issue.record("a second job of much work was given out")
+            return state
+        }
+        _ = state.takeEffect()
+        return state
+    }
+
+    @Test("When the worker of a job of much work exits, a sleeping worker takes the next such job")
+    func wokenForExpensive() async throws {
+        let jobs = [try await job(1, for: 1), try await job(2, for: 2)]
+        defer { for job in jobs { job.fail(.cancelled) } }
+        var state = try state(with: jobs)
+
+        state.workerEnded(0, .cancelled, with: jobs[0])
+
+        #expect(state.takeEffect().alerts.count == 1)
+        guard case .job(let next) = state.next(for: 1, at: Self.start) else {
+            Issue.record("it still waits")
+            return
+        }
+        #expect(next.id == 2)
+    }
+
+    @Test("When a worker exits that was woken for a job, another sleeping one is woken")
+    func wokenInstead() async throws {
+        let job = try await job(1, for: 1)
+        defer { job.fail(.cancelled) }
+        var state = PoolState(workers: 2, depth: 4, memory: 0)
+        for slot in 0..<2 {
+            state.threadStarted(slot, try Alert())
+            state.workerStarted(slot, pid: Int32(slot), at: Self.start)
+            guard case .sleep = state.next(for: slot, at: Self.start) else {
+                Issue.record("there is a job already")
+                return
+            }
+        }
+        _ = state.submit(job)
+        #expect(state.takeEffect().alerts.count == 1)
+
+        state.workerEnded(0, .crash)
+
+        #expect(state.takeEffect().alerts.count == 1)
+    }
+
+    @Test("Once no worker can be started, jobs fail at once and say why, until one has started")
+    func unavailable() async throws {
+        let jobs = [try await job(1, for: 1), try await job(2, for: 2), try await job(3, for: 3)]
+        var state = PoolState(workers: 2, depth: 4, memory: 0)
+        let error = RenderError.unavailable("no process")
+        func takeFailures() -> [RenderError] { state.takeEffect().failures.map(\.error) }
+
+        _ = state.submit(jobs[0])
+        for slot in 0..<2 {
+            for _ in 1...PoolState.startsPerJob {
+                let early = takeFailures()
+                #expect(early.isEmpty)
+                state.workerFailed(slot, error, at: Self.start)
+            }
+        }
+        let waited = takeFailures()
+        _ = state.submit(jobs[1])
+        let refused = takeFailures()
+        state.workerStarted(1, pid: 1, at: Self.start)
+        let isQueued = state.submit(jobs[2])
+        let late = takeFailures()
+
+        #expect(waited == [error] && refused == [error])
+        #expect(isQueued && late.isEmpty)
+        let taken = next(&state, after: 0)
+        #expect(taken == 3)
+        for job in jobs { job.fail(.cancelled) }
+    }
 }

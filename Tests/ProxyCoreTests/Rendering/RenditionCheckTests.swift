@@ -102,6 +102,23 @@ struct RenditionCheckTests {
         }
     }
 
+    @Test("An animation of which nothing may be lost is WebP whatever was preferred, and only then")
+    func losslessAnimations() async throws {
+        let (rendition, explicit, _) = try await Self.rendition()
+        var animated = rendition
+        (animated.source.format, animated.format, animated.frames) = (.gif, .webp, 3)
+        for choice in [RenderPlan.FormatChoice.automatic([]), .automatic([.avif]), .source] {
+            var plan = explicit
+            plan.format = choice
+            #expect(!RenditionCheck(plan: plan, rendition: animated, sniffed: .gif).isPlausible)
+            plan.isLossless = true
+            #expect(RenditionCheck(plan: plan, rendition: animated, sniffed: .gif).isPlausible, "\(choice)")
+            var still = animated
+            still.frames = 1
+            #expect(!RenditionCheck(plan: plan, rendition: still, sniffed: .gif).isPlausible)
+        }
+    }
+
     @Test(
         "The source matches its bytes, or what the intermediate stands for; the result is within the limits"
     )

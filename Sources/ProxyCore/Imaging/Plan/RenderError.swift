@@ -25,7 +25,7 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     case outOfMemory
     /// The decoder's process crashed on this picture.
     case decoderCrashed
-    /// Two workers were killed during it by another process: the system, for lack of memory, or an operator.
+    /// The second worker that ran it was killed by another process: the system, for lack of memory, or an operator.
     case workerKilled
     /// The deadline passed and the worker was killed.
     case timedOut
@@ -42,6 +42,8 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     /// The destination did not take all of the result, for example because the disk is full. For the log
     /// only.
     case notWritten(String)
+    /// A call of the system failed that should not. For the log only.
+    case systemFailure(String)
     /// No worker can be started. For the log only.
     case unavailable(String)
     /// The task was cancelled.

@@ -40,7 +40,7 @@ package struct Watermark: ImageTransforming {
     }
 
     package static let followsDensity = true
-    package var cost: PixelCost { PixelCost(work: 2, memory: 4) }
+    package var cost: PixelCost { PixelCost(work: 2, memory: 8) }
     package static let toleratesIntermediate = true
 
     package let arguments: TransformArguments
@@ -66,7 +66,7 @@ package struct Watermark: ImageTransforming {
         let canvas = image.size
         let ready = try context.once { () throws(ImagingError) in
             let mark = try sized(context.overlay(named: imageName), for: canvas)
-            return try (strength == 1 ? mark.duplicate() : mark.faded(by: strength)).computed()
+            return try held(strength == 1 ? mark.duplicate() : mark.faded(by: strength), for: canvas)
         }
         guard case .word(let tile) = arguments[Self.tile], tile != "0" else {
             return try image.stamped(with: ready, at: stamp.place(of: ready.size, on: canvas))
@@ -111,11 +111,12 @@ package struct Watermark: ImageTransforming {
         let gapX = Self.gap(columns, mark.size.width, on: canvas.width)
         let gapY = Self.gap(rows, mark.size.height, on: canvas.height)
         let size = PixelSize(mark.size.width + gapX, mark.size.height + gapY)
-        let unit = try mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent).computed()
+        let unit = try held(
+            mark.inColor().placed(on: size, left: 0, top: 0, over: .transparent), for: canvas)
         let tiledSize = PixelSize(columns * size.width - gapX, rows * size.height - gapY)
         let place = stamp.place(of: tiledSize, on: canvas)
         return try image.stamped(
-            with: unit.surrounded(on: tiledSize, left: 0, top: 0, by: .tiled).computed(),
+            with: held(unit.surrounded(on: tiledSize, left: 0, top: 0, by: .tiled), for: canvas),
             at: (columns > 1 ? 0 : place.left, rows > 1 ? 0 : place.top))
     }
 
@@ -126,8 +127,27 @@ package struct Watermark: ImageTransforming {
         let x = arguments.length(Self.gapX)?.roundedPixels(of: canvas.width) ?? 0
         let y = arguments.length(Self.gapY)?.roundedPixels(of: canvas.height) ?? 0
         guard x > 0 || y > 0 else { return try mark.duplicate() }
-        let size = PixelSize(mark.size.width + x, mark.size.height + y)
-        return try mark.inColor().placed(on: size, left: x / 2, top: y / 2, over: .transparent).computed()
+        let size = try bounded(PixelSize(mark.size.width + x, mark.size.height + y))
+        return try held(
+            mark.inColor().placed(on: size, left: x / 2, top: y / 2, over: .transparent), for: canvas)
+    }
+
+    /// Computes what is used more than once, unless it takes more than half of the picture's memory: of that the visible part is
+    /// computed where it is drawn, and no mark takes more memory than the picture itself.
+    private func held(
+        _ mark: consuming VipsImage, for canvas: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        mark.size.area * 2 <= canvas.area ? try mark.computed() : mark
+    }
+
+    /// The longest side of an image that libvips can express, in pixels (VIPS_MAX_COORD).
+    private static let longestSide = 10_000_000
+
+    private func bounded(_ size: PixelSize) throws(ImagingError) -> PixelSize {
+        guard max(size.width, size.height) <= Self.longestSide else {
+            throw .tooManyPixels("the watermark \(imageName) would be \(size)")
+        }
+        return size
     }
 
     private func sized(
@@ -139,6 +159,6 @@ package struct Watermark: ImageTransforming {
             height.map { Double(canvas.height) * $0 / Double(mark.size.height) },
         ]
         guard let factor = factors.compactMap({ $0 }).min() else { return try mark.duplicate() }
-        return try mark.resized(to: mark.size.scaled(by: factor))
+        return try mark.resized(to: bounded(mark.size.scaled(by: factor)))
     }
 }

@@ -30,12 +30,16 @@ package enum VipsCoder {
         try format.coder.open(source, frames, shrink)
     }
 
-    /// Whether all pixels of a source can be read: what failed on the way to a result was then not the source's fault.
+    /// Whether all of a source can be decoded: what failed on the way to a result was then not the source's fault.
+    ///
+    /// A decoder that shrinks reads all of it, too, and takes no more memory than the result was granted.
     package static func isSound(
-        _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection
+        _ source: borrowing VipsSource, _ header: ImageHeader, frames: FrameSelection
     ) -> Bool {
         do throws(ImagingError) {
-            let image = try open(source, as: format, frames: frames, shrink: .none)
+            let coder = header.format.coder
+            let shrink = frames == .primary ? coder.shrink(header, needed: PixelSize(1, 1)) : .none
+            let image = try coder.open(source, frames, shrink)
             return unsafe shim_read_all(image.raw) == 0
         } catch {
             return false

@@ -35,9 +35,17 @@ package enum VipsLibrary {
         vips_error_clear()
         let short = String(decoding: text.utf8.prefix(errorTextLimit), as: UTF8.self)
         // libheif reports sizes beyond its own limits as a lack of memory, too.
-        let isShort = text.lowercased().contains("memory") && !text.contains("ecurity limit")
+        let words = text.lowercased()
+        let isShort = shortages.contains { words.contains($0) } && !words.contains("security limit")
         return isShort ? .outOfMemory(short) : .badImageData(short)
     }
+
+    /// What libvips and the libraries of its formats say of a lack of memory. Single words could be a picture's own: messages quote
+    /// the names of a drawing's elements.
+    private static let shortages = [
+        "out of memory", "insufficient memory", "not enough memory", "memory allocation", "memory error",
+        "required memory", "unable to allocate", "cannot allocate memory",
+    ]
 
     /// Clears the error buffer.
     package static func clearErrors() { vips_error_clear() }

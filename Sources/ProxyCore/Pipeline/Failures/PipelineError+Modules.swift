@@ -132,7 +132,7 @@ extension PipelineError {
         case .queueTimedOut:
             self = Self.queueTimeout.because(FailureReason("no worker within transform.queueTimeout"))
         case .unavailable(let text): self = .engineUnavailable(text)
-        case .notWritten(let text): self = .internalFailure(text)
+        case .notWritten(let text), .systemFailure(let text): self = .internalFailure(text)
         case .watermarkUnreadable(let text): self = .internalFailure("the watermark can't be read: \(text)")
         case .cancelled: self = .clientLeft
         }

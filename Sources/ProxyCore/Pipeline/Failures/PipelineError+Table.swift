@@ -193,10 +193,10 @@ extension PipelineError {
         transform: .queue)
     static let workerKilled = PipelineError(
         503, "worker_killed", "The image's worker was killed from outside", cause: .daemon, retryAfter: 1,
-        transform: .crashed)
+        fetch: .storage, transform: .crashed)
     private static let noWorker = PipelineError(
         503, "engine_unavailable", "No worker could be started", cause: .daemon, retryAfter: 1,
-        transform: .unavailable)
+        fetch: .storage, transform: .unavailable)
     private static let internalError = PipelineError(
         500, "internal_error", "Something failed inside the server", cause: .daemon, fetch: .storage,
         transform: .unavailable)

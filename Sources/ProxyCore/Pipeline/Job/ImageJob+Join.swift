@@ -78,15 +78,10 @@ extension ImageJob {
         guard response.entry == nil, response.body.isInMemory, count > Self.leastLease else { return }
         response.lease = tiers.memory.lease(count)
         guard response.lease == nil else { return }
-        // Ignored: why there is no file; the disk tier has counted it.
         guard let bytes = await tiers.bytes(of: response.body),
-            let staged = try? tiers.disk.stage(kind: .result, keyText: request.resultKeyText)
+            let file = await tiers.spilled(bytes, keyText: request.resultKeyText)
         else { throw .queueFull }
-        let isWritten: Void? = try? await tiers.reading.run { () throws(BodyError) in
-            try staged.file.writeAll(bytes, at: staged.bodyOffset)
-        }
-        guard isWritten != nil else { throw .queueFull }
-        response.body = .file(staged.file, offset: staged.bodyOffset, length: Int64(count))
+        response.body = file
     }
 
     /// Fewer bytes are not counted: a connection's buffers take as much.

@@ -81,7 +81,10 @@ extension ImageJob {
     private func adopting(_ original: PortableEntry, in source: Source) async -> Source {
         await tiers.store(shared: original, of: source.record, scope: scope, token: token)
         var found = source
-        found.body = .bytes(original.body)
+        // A job that waits for a worker holds it as long as it waits.
+        let isLarge = original.body.count > PartialBody.Configuration().memoryLimit.bytes
+        let file = isLarge ? await tiers.spilled(original.body, keyText: request.sourceKeyText) : nil
+        found.body = file ?? .bytes(original.body)
         if request.plan == nil, found.provenance == .stored { found.provenance = .shared }
         return found
     }

@@ -93,6 +93,17 @@ extension ImageTiers {
             staged: nil)
     }
 
+    /// Moves bytes from memory to a file without a name, of which nothing outlasts its use; nil where there can be none.
+    func spilled(_ bytes: [UInt8], keyText: String) async -> StoredBody? {
+        // Ignored in both: why there is no file; the disk tier has counted it.
+        guard let staged = try? disk.stage(kind: .result, keyText: keyText) else { return nil }
+        let isWritten: Void? = try? await reading.run { () throws(BodyError) in
+            try staged.file.writeAll(bytes, at: staged.bodyOffset)
+        }
+        guard isWritten != nil else { return nil }
+        return .file(staged.file, offset: staged.bodyOffset, length: Int64(bytes.count))
+    }
+
     // MARK: - Originals
 
     /// Stores a fetched body and the record of its source; the tier counts a failure.

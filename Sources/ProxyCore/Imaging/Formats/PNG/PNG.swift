@@ -77,7 +77,9 @@ enum PNG: FormatCoder {
         guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
         var chunks = unsafe PNGChunks(file)
         guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else { return nil }
-        return chunks.number(at: header.body.lowerBound) * chunks.number(at: header.body.lowerBound + 4)
+        // The largest side that a file may state (PNG third edition §11.2.1); the product of two that it may not would overflow.
+        let sides = [0, 4].map { min(chunks.number(at: header.body.lowerBound + $0), Int(Int32.max)) }
+        return sides[0] * sides[1]
     }
 
     static let writtenMetadata: Set<MetadataKind> = [.exif, .xmp, .comments]

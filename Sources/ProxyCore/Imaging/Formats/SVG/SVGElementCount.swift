@@ -134,7 +134,7 @@ struct SVGElementCount {
                 isOpaque = true
                 return
             }
-            // Two sides of 32 bits each; an area far beyond any limit needs no exact sum.
+            // An area far beyond any limit needs no exact sum.
             embeddedPixels = min(Self.ceiling * 8, embeddedPixels + min(Self.ceiling, picture.pixels))
             element.weight += min(Self.ceiling, picture.pixels) / Self.pixelsPerElement
         }
