@@ -56,6 +56,11 @@ package struct DownstreamControl: Sendable, Hashable {
         if browserLifetime != nil || mostOfBrowsers != bounded.lifetime {
             bounded.browserLifetime = mostOfBrowsers
         }
+        if browser != .zero, let stale = staleWhileRevalidate {
+            // Browsers know no directive of their own for it.
+            let left = min(stale, age + Int64(browser.seconds) - mostOfBrowsers)
+            bounded.staleWhileRevalidate = left > 0 ? left : nil
+        }
         return bounded
     }
 

@@ -63,6 +63,13 @@ package struct TransformContext {
     ///
     /// An error in it is not the source's, and must not be remembered for the source.
     func overlay(named name: String) throws(ImagingError) -> VipsImage {
+        // By its name: several operations draw one image.
+        try made.image(.init(operation: 0, part: 0, name: name)) { () throws(ImagingError) in
+            try decodedOverlay(named: name)
+        }
+    }
+
+    private func decodedOverlay(named name: String) throws(ImagingError) -> VipsImage {
         guard let bytes = overlays[name], let format = ImageFormat(sniffing: bytes),
             let source = VipsSource.copy(of: bytes)
         else { throw .overlayUnreadable(name) }
@@ -86,6 +93,8 @@ final class SharedImages {
     struct Key: Equatable {
         let operation: Int
         let part: Int
+        /// The name of a configured image as it was decoded; empty for a picture of an operation.
+        var name = ""
     }
 
     private var keys: [Key] = []

@@ -26,9 +26,13 @@ extension WorkerThread {
     /// other has crashed.
     func handleWorkerExit(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
         let hasEndedItself = process.hasEndedItself()
+        let computed = process.jobTime()
         process.end()
-        if process.endSignal == SIGPROF || process.endSignal == SIGALRM {
-            return giveUp(job, .timedOut, .timeout, &process)
+        switch process.endSignal {
+        // The header has taken its processor time.
+        case SIGPROF: return giveUp(job, .timedOut, .timeout, &process)
+        case SIGALRM: return giveUp(job, timeOut(after: computed), .timeout, &process)
+        default: break
         }
         let wasKilled = hasEndedItself && process.wasKilled
         return giveUp(job, wasKilled ? .workerKilled : .decoderCrashed, .crash, &process)
@@ -58,7 +62,7 @@ extension WorkerThread {
         _ job: RenderJob, _ error: RenderError, _ reason: WorkerPool.RestartReason?,
         _ process: inout WorkerProcess
     ) -> Ending {
-        let isRetried = !job.isRetried && shouldRetry(reason, process)
+        let isRetried = !job.isRetried && shouldRetry(error, reason, process)
         process.end()
         pool.update { state in
             state.workerEnded(index, reason, with: isRetried ? nil : job)
@@ -72,17 +76,22 @@ extension WorkerThread {
     /// Whether something other than the job may have ended its worker, so that it is retried.
     ///
     /// A crash may have another cause: an earlier picture, the system's lack of memory, an operator. So may a
-    /// lack of memory, but only after other jobs. A worker past its deadline is at fault if it has computed
-    /// all that time; one that was stopped or starved is not.
+    /// lack of memory, but only after other jobs.
     private func shouldRetry(
-        _ reason: WorkerPool.RestartReason?, _ process: borrowing WorkerProcess
+        _ error: RenderError, _ reason: WorkerPool.RestartReason?, _ process: borrowing WorkerProcess
     ) -> Bool {
         switch reason {
         case .crash: true
         case .memory: process.jobs > 1
-        case .timeout: process.endSignal == 0 && process.jobTime() < configuration.timeout.duration / 2
+        case .timeout: error == .starved
         default: false
         }
+    }
+
+    /// Whose fault it is that a job's time is up: the picture's if the worker has computed nearly all that time. One that was
+    /// stopped, or had hardly a processor because clients flood the event loops, says nothing of it.
+    func timeOut(after computed: Duration) -> RenderError {
+        computed < configuration.timeout.duration * 3 / 4 ? .starved : .timedOut
     }
 
     /// Checks a worker's reply.

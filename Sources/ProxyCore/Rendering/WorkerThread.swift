@@ -291,7 +291,7 @@ final class WorkerThread: Sendable {
                 guard left <= .zero, !pool.update({ $0.admits(work: .max, on: index) }) else { continue }
                 return startAgainLater(job, &process)
             case (.deadline, _):
-                return giveUp(job, .timedOut, .timeout, &process)
+                return giveUp(job, timeOut(after: process.jobTime()), .timeout, &process)
             case (.alert, _):
                 handleAlert()
                 if isStopping { return giveUp(job, .cancelled, nil, &process) }

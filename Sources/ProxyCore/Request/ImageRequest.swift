@@ -65,7 +65,7 @@ package struct ImageRequest: Sendable {
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    package static let engineVersion = 8
+    package static let engineVersion = 9
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     package var isNegotiated: Bool {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import Observability
+import Primitives
+import TestSupport
 import Testing
 
 @testable import ImageProxyd
@@ -33,7 +36,8 @@ struct HeapTrimTests {
 
     /// Kilobytes of files that are mapped and in memory.
     private func mappedPages() throws -> Int {
-        let status = TextFiles.read(from: "/proc/self/status")
+        let status = String(
+            decoding: try FileIO.contents(of: "/proc/self/status", atMost: .kibibytes(64)), as: UTF8.self)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssFile:") })
         return try #require(Int(line.split(separator: " ")[1]))
     }

@@ -26,22 +26,28 @@ struct ThumborFilter {
     /// Divides at commas outside of brackets, up to the parenthesis that closes the filter: what follows it is
     /// not read.
     private static func divided(_ text: Substring) -> [String] {
-        guard !text.isEmpty else { return [] }
         var depth = 0
-        var pieces = [""]
-        for character in text {
-            switch character {
-            case "[", "(": depth += 1
-            case "]", ")": depth -= 1
+        var pieces: [String] = []
+        var start = text.startIndex
+        var end = text.endIndex
+        // By bytes, of which a client may send thousands.
+        scan: for index in text.utf8.indices {
+            switch text.utf8[index] {
+            case UInt8(ascii: "["), UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ")"):
+                depth -= 1
+                guard depth >= 0 else {
+                    end = index
+                    break scan
+                }
+            case UInt8(ascii: ",") where depth <= 0:
+                pieces.append(String(text[start..<index]))
+                start = text.utf8.index(after: index)
             default: break
             }
-            if character == ")", depth < 0 { break }
-            if character == ",", depth <= 0 {
-                pieces.append("")
-            } else {
-                pieces[pieces.count - 1].append(character)
-            }
         }
+        pieces.append(String(text[start..<end]))
         return pieces == [""] ? [] : pieces
     }
 

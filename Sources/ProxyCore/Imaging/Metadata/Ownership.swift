@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The artist and the copyright of a picture, which are kept when metadata is removed.
 struct Ownership: Equatable {
     /// The copyright notice.
@@ -16,12 +18,12 @@ extension Ownership {
     init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
         let block = exif.flatMap { ExifBlock($0) }
         copyright = Self.first([
-            block?.text(.copyright), iptc.flatMap { Self.dataSet(116, in: $0) },
+            block?.text(.copyright), iptc.flatMap { Self.dataSets(116, in: $0) },
             xmp.flatMap { Self.element("dc:rights", in: $0) }, comments["Copyright"],
         ])
         artist = Self.first([
-            block?.text(.artist), iptc.flatMap { Self.dataSet(80, in: $0) },
-            xmp.flatMap { Self.element("dc:creator", in: $0) }, comments["Author"],
+            block?.text(.artist), iptc.flatMap { Self.dataSets(80, in: $0) },
+            xmp.flatMap { Self.element("dc:creator", in: $0, all: true) }, comments["Author"],
         ])
     }
 
@@ -67,31 +69,50 @@ extension Ownership {
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    /// The value of a data set of the application record (IPTC-IIM 4.2 §1.6), at any position of the block.
-    private static func dataSet(_ number: UInt8, in block: [UInt8]) -> String? {
+    /// Between several persons, as in EXIF's Artist (Exif 2.32 §4.6.5).
+    private static let separator = "; "
+
+    /// The values of a data set of the application record (IPTC-IIM 4.2 §1.6), which may be repeated, at any positions of the block.
+    private static func dataSets(_ number: UInt8, in block: [UInt8]) -> String? {
         let mark: [UInt8] = [0x1C, 0x02, number]
-        guard block.count > 5 else { return nil }
-        for start in 0..<block.count - 5
-        where block[start] == 0x1C && block[start..<start + 3].elementsEqual(mark) {
-            let length = block.number(at: start + 3, length: 2) ?? 0
-            let end = start + 5 + length
-            guard (1...0x7FFF).contains(length), end <= block.count else { continue }
-            return text(block[start + 5..<end])
+        var texts: [String] = []
+        var size = 0
+        var start = 0
+        while size <= limit, start + 5 < block.count {
+            guard block[start] == 0x1C, block[start..<start + 3].elementsEqual(mark),
+                let length = block.number(at: start + 3, length: 2), (1...0x7FFF).contains(length),
+                start + 5 + length <= block.count
+            else {
+                start += 1
+                continue
+            }
+            let next = start + 5 + length
+            texts.append(text(block[start + 5..<next]))
+            size += length
+            start = next
         }
-        return nil
+        return texts.isEmpty ? nil : texts.joined(separator: separator)
     }
 
-    /// The first text within an XMP element, as in `<dc:rights><rdf:Alt><rdf:li>…`.
-    private static func element(_ name: String, in packet: [UInt8]) -> String? {
+    /// The first text within an XMP element, as in `<dc:rights><rdf:Alt><rdf:li>…`, or all of its list.
+    private static func element(_ name: String, in packet: [UInt8], all: Bool = false) -> String? {
         guard let start = place(of: "<\(name)", in: packet[...])?.upperBound,
             let end = place(of: "</\(name)", in: packet[start...])?.lowerBound
         else { return nil }
         var content = packet[start..<end]
-        if let item = place(of: "<rdf:li", in: content) { content = content[item.upperBound...] }
-        guard let open = content.firstIndex(of: UInt8(ascii: ">")) else { return nil }
-        let text = content[(open + 1)...].prefix { $0 != UInt8(ascii: "<") }
-            .drop { $0 <= UInt8(ascii: " ") }.prefix(longestEntity * limit)
-        return unescaped(Substring(decoding: text, as: UTF8.self))
+        var texts: [String] = []
+        var size = 0
+        repeat {
+            let item = place(of: "<rdf:li", in: content)
+            if let item { content = content[item.upperBound...] } else if !texts.isEmpty { break }
+            guard let open = content.firstIndex(of: UInt8(ascii: ">")) else { break }
+            content = content[(open + 1)...]
+            let text = content.prefix { $0 != UInt8(ascii: "<") }.drop { $0 <= UInt8(ascii: " ") }
+                .prefix(longestEntity * limit)
+            size += text.count
+            texts.append(unescaped(Substring(decoding: text, as: UTF8.self)))
+        } while all && size <= longestEntity * limit
+        return texts.isEmpty ? nil : texts.joined(separator: separator)
     }
 
     /// Where a text that begins with `<` is first.
@@ -111,13 +132,19 @@ extension Ownership {
         while let mark = rest.firstIndex(of: "&") {
             result += rest[..<mark]
             rest = rest[mark...]
-            let entity = entities.first { rest.hasPrefix($0.key) }
-            result += entity?.value ?? "&"
-            rest = rest.dropFirst(entity?.key.count ?? 1)
+            let reference = rest.prefix(longestEntity).prefix { $0 != ";" }.dropFirst()
+            if rest.dropFirst(reference.count + 1).first == ";", let scalar = xmlCharacter(named: String(reference))
+            {
+                result.unicodeScalars.append(scalar)
+                rest = rest.dropFirst(reference.count + 2)
+            } else {
+                result.append("&")
+                rest = rest.dropFirst()
+            }
         }
         return result + rest
     }
 
-    private static let longestEntity = 6
-    private static let entities = ["&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&apos;": "'"]
+    /// The longest reference, `&#1114111;`.
+    private static let longestEntity = 10
 }

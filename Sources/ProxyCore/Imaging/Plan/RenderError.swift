@@ -29,6 +29,8 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     case workerKilled
     /// The deadline passed and the worker was killed.
     case timedOut
+    /// The same, twice, although the worker had a processor for less than three quarters of that time.
+    case starved
     /// `frame` names a frame or page that the source does not have.
     case frameOutOfRange(Explanation)
     /// A configured watermark can't be read; its name, and why, for the log. The source is sound.

@@ -3,7 +3,8 @@
 /// `inset:10:20:10:20` — cuts off the sides, with values as those of `pad`.
 struct Inset: ImageTransforming {
     static let name = "inset"
-    static let summary = "Cuts off so much of each side."
+    static let summary =
+        "Cuts off so much of each side; as in CSS, one value is for all sides, two are for top and bottom, left and right."
     static let parameters = [top, right, bottom, left]
 
     private static let top = side("top", "height")

@@ -132,7 +132,12 @@ package struct Text: ImageTransforming {
         }
         let place = stamp.place(of: drawing.size, on: canvas)
         guard isTiled else { return try image.stamped(with: drawing, at: place) }
-        let tiled = try drawing.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
+        // The drawing ends where its letters do: without a gap they would run into one another.
+        let gap = Int(pixels / 2)
+        let unit = try drawing.placed(
+            on: PixelSize(drawing.size.width + gap, drawing.size.height + gap), left: 0, top: 0,
+            over: .transparent)
+        let tiled = try unit.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
         return try image.stamped(with: tiled, at: (0, 0))
     }
 }

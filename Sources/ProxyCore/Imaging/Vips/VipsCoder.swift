@@ -67,6 +67,7 @@ package enum VipsCoder {
         let ownership = image.ownership
         switch settings.metadata {
         case .keep:
+            image.replaceUnreadableExif(by: ownership)
             image.resetOrientationOfXMP()
             image.removeThumbnail()
         case .strip: image.keepOnly(ownership)

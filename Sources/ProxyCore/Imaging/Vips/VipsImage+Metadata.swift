@@ -61,15 +61,83 @@ extension VipsImage {
         return own
     }
 
+    /// The same picture with the XMP that libvips 8.14 does not take for it in a HEIF file, because of the wrapper before it.
+    consuming func withWrappedXMP() throws(ImagingError) -> VipsImage {
+        guard let packet = wrappedXMP else { return self }
+        let own = try duplicate()
+        own.set("xmp-data", to: packet)
+        return own
+    }
+
+    private var wrappedXMP: [UInt8]? {
+        guard blob("xmp-data") == nil else { return nil }
+        for name in fieldNames where name.hasPrefix("heif-mime") {
+            if let packet = blob(name), packet.starts(with: "<?xpacket".utf8) { return packet }
+        }
+        return nil
+    }
+
     private var comments: [String: String] {
         var comments: [String: String] = [:]
         for name in fieldNames where name.hasPrefix(Self.pngComment) {
-            // `png-comment-NUMBER-KEYWORD`
-            let keyword = name.dropFirst(Self.pngComment.count).drop { $0 != "-" }.dropFirst()
-            comments[String(keyword)] = text(name)
+            comments[Self.keyword(of: name)] = text(name)
         }
         return comments
     }
+
+    /// The keyword in a field's name: `png-comment-NUMBER-KEYWORD`.
+    private static func keyword(of name: String) -> String {
+        String(name.dropFirst(pngComment.count).drop { $0 != "-" }.dropFirst())
+    }
+
+    /// What libvips has in place of a text that is not in UTF-8.
+    private static let unreadable = "<invalid utf-8 string>"
+
+    /// The same picture with comments in place of those that libvips could not read; one without is removed.
+    consuming func withComments(_ texts: () -> [String: String]) throws(ImagingError) -> VipsImage {
+        let unread = unreadableFields(Self.pngComment)
+        guard !unread.isEmpty else { return self }
+        let own = try duplicate()
+        let known = texts()
+        for name in unread {
+            if let text = known[Self.keyword(of: name)] { own.set(name, to: text) } else { own.remove(name) }
+        }
+        return own
+    }
+
+    /// Removes the comments that are not in ASCII, and returns them; the image must not be shared, as after `duplicate`.
+    borrowing func takeInternationalComments() -> [(keyword: String, text: String)] {
+        var taken: [(keyword: String, text: String)] = []
+        for name in fieldNames where name.hasPrefix(Self.pngComment) {
+            guard let text = text(name), text.utf8.contains(where: { $0 >= 0x80 }) else { continue }
+            taken.append((Self.keyword(of: name), text))
+            remove(name)
+        }
+        return taken
+    }
+
+    /// Sets the ownership where libvips could not read it in EXIF, and removes other texts of EXIF that it could not read; the image
+    /// must not be shared, as after `duplicate`.
+    borrowing func replaceUnreadableExif(by ownership: Ownership) {
+        let unread = unreadableFields("exif-ifd")
+        for name in unread { remove(name) }
+        var missing = Ownership()
+        if unread.contains("exif-ifd0-Artist") { missing.artist = ownership.artist }
+        if unread.contains("exif-ifd0-Copyright") { missing.copyright = ownership.copyright }
+        setOwnership(missing)
+    }
+
+    /// The fields of this prefix whose text libvips could not read, perhaps with its description of it behind.
+    private borrowing func unreadableFields(_ prefix: String) -> [String] {
+        var names: [String] = []
+        for name in fieldNames where name.hasPrefix(prefix) {
+            if text(name)?.hasPrefix(Self.unreadable) == true { names.append(name) }
+        }
+        return names
+    }
+
+    /// Removes a field; the image must not be shared, as after `duplicate`.
+    borrowing func remove(_ name: String) { unsafe shim_remove_field(raw, name) }
 
     /// The EXIF of an upright picture, with the ownership's missing texts added; nil if it would be empty.
     func exif(adding ownership: Ownership) -> ExifBlock? {

@@ -131,6 +131,9 @@ extension PipelineError {
                 FailureReason("transform.queue is full, or too few files can be opened"))
         case .queueTimedOut:
             self = Self.queueTimeout.because(FailureReason("no worker within transform.queueTimeout"))
+        case .starved:
+            self = Self.queueTimeout.because(
+                FailureReason("a processor for less than three quarters of transform.timeout"))
         case .unavailable(let text): self = .engineUnavailable(text)
         case .notWritten(let text), .systemFailure(let text): self = .internalFailure(text)
         case .watermarkUnreadable(let text): self = .internalFailure("the watermark can't be read: \(text)")

@@ -58,6 +58,9 @@
         return ()
     }
 
+    /// The remaining bytes.
+    var remaining: [UInt8] { unsafe Array(bytes[place...]) }
+
     /// A reader of `length` bytes from `start` on; nil unless all of them exist.
     func part(from start: Int, length: Int) -> BoxReader? {
         guard start >= 0, length >= 0, unsafe start <= bytes.count, unsafe length <= bytes.count - start

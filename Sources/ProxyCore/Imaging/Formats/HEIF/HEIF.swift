@@ -37,7 +37,7 @@ extension HEIFCoder {
     static func open(
         _ source: borrowing VipsSource, _ frames: FrameSelection, _ shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
-        let image = try loaded(source, frames)
+        let image = try loaded(source, frames).withWrappedXMP()
         guard let levels = unsafe source.withBytes({ unsafe HEIFItems($0)?.levels }),
             levels != HEIFItems.Levels()
         else { return image }

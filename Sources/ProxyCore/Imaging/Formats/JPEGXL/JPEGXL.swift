@@ -7,7 +7,7 @@ import CVips
 /// To examine again with another version:
 /// - libvips 8.14 considers its coders untrusted.
 /// - It returns the last frame of an animation for the whole (`unsupportedPart`).
-/// - It writes no EXIF (`addition`), and takes a quality below 5 for the best (`leastQuality`).
+/// - It reads no metadata (`open`), writes no EXIF (`addition`), and takes a quality below 5 for the best (`leastQuality`).
 enum JPEGXL: FormatCoder {
     static let format = ImageFormat.jxl
     static let title = "JPEG XL"
@@ -32,6 +32,27 @@ enum JPEGXL: FormatCoder {
 
     static func load(_ source: RawSource, _ frames: FrameSelection, _ shrink: LoadShrink) -> RawImage? {
         unsafe shim_load_jxl(source)
+    }
+
+    /// With EXIF and XMP of the file's own boxes (18181-2 §9.3, §9.4), which libvips 8.14 does not read; compressed ones (`brob`) are
+    /// not read.
+    static func open(
+        _ source: borrowing VipsSource, _ frames: FrameSelection, _ shrink: LoadShrink
+    ) throws(ImagingError) -> VipsImage {
+        let image = try loaded(source, frames)
+        let (exif, xmp) = unsafe source.withBytes { file -> ([UInt8]?, [UInt8]?) in
+            guard unsafe file.starts(with: container) else { return (nil, nil) }
+            let boxes = unsafe BoxReader(file).boxes()
+            var block = boxes.first("Exif")
+            // Before the block stands where it begins, from here on: 0 in all that is written.
+            let isPlain = block?.number(4) == 0
+            return (isPlain ? block?.remaining : nil, boxes.first("xml ")?.remaining)
+        }
+        guard exif != nil || xmp != nil else { return image }
+        let own = try image.duplicate()
+        if let exif { own.set("exif-data", to: exif) }
+        if let xmp { own.set("xmp-data", to: xmp) }
+        return own
     }
 
     static let writtenMetadata: Set<MetadataKind> = [.exif]

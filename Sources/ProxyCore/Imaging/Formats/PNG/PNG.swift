@@ -28,7 +28,10 @@ enum PNG: FormatCoder {
 
     static func header(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
         var header = try checkedHeader(of: source)
-        if let animation = animation(in: source) { header.frames = animation.frames.count }
+        if let animation = animation(in: source) {
+            header.frames = animation.frames.count
+            if header.frames == 1 { header.mustBeHeldWhole = true }
+        }
         if let orientation = exif(of: source).flatMap({ ExifBlock($0)?.orientation }) {
             header.orientation = orientation
         }
@@ -42,7 +45,7 @@ enum PNG: FormatCoder {
     static func open(
         _ source: borrowing VipsSource, _ frames: FrameSelection, _ shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
-        let still = try loaded(source, .primary)
+        let still = try loaded(source, .primary).withComments { latinTexts(in: source) }
         guard let animation = animation(in: source), frames != .primary || !animation.beginsWithPicture
         else { return try still.adding(exif: exif(of: source)) }
         let drawn = try FrameCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
@@ -59,6 +62,21 @@ enum PNG: FormatCoder {
     /// The animation; nil for a still. O(number of chunks).
     private static func animation(in source: borrowing VipsSource) -> PNGAnimation? {
         unsafe source.withBytes { unsafe PNGAnimation($0) }
+    }
+
+    /// The texts of `tEXt` by their keywords: Latin-1 (§11.3.3.2), which libvips does not expect. O(bytes of texts).
+    private static func latinTexts(in source: borrowing VipsSource) -> [String: String] {
+        unsafe source.withBytes { file in
+            var chunks = unsafe PNGChunks(file)
+            var texts: [String: String] = [:]
+            while let chunk = chunks.next() {
+                guard chunk.name == .text else { continue }
+                let parts = unsafe Array(file[chunk.body]).split(separator: 0, maxSplits: 1)
+                guard parts.count == 2 else { continue }
+                texts[String(decoding: parts[0], as: UTF8.self)] = Ownership.text(parts[1])
+            }
+            return texts
+        }
     }
 
     /// The EXIF block, at any position; nil if there is none. O(number of chunks).
@@ -84,14 +102,24 @@ enum PNG: FormatCoder {
 
     static let writtenMetadata: Set<MetadataKind> = [.exif, .xmp, .comments]
 
-    /// The chunk of EXIF behind the file's header (PNG third edition §11.3.4.6).
+    /// The chunks of EXIF (PNG third edition §11.3.4.6) and of texts beyond ASCII (§11.3.3.4), which libvips writes as if they were
+    /// Latin-1, behind the file's header.
     static func addition(
         to image: borrowing VipsImage, _ ownership: Ownership, keepsAll: Bool
     ) -> MetadataAddition? {
-        guard let block = exif(of: image, ownership, keepsAll: keepsAll) else { return nil }
-        let body = Array("eXIf".utf8) + block.bytes
-        let chunk = bigEndian(block.bytes.count) + body + bigEndian(Int(PNGChecksum.of(body)))
-        return MetadataAddition { _ in Insertion(bytes: chunk, offset: headerLength) }
+        var chunks: [UInt8] = []
+        if let block = exif(of: image, ownership, keepsAll: keepsAll) { chunks += chunk("eXIf", block.bytes) }
+        for (keyword, text) in image.takeInternationalComments() {
+            // Not compressed, of no language.
+            chunks += chunk("iTXt", Array(keyword.utf8) + [0, 0, 0, 0, 0] + text.utf8)
+        }
+        guard !chunks.isEmpty else { return nil }
+        return MetadataAddition { [chunks] _ in Insertion(bytes: chunks, offset: headerLength) }
+    }
+
+    private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        let body = Array(name.utf8) + content
+        return bigEndian(content.count) + body + bigEndian(Int(PNGChecksum.of(body)))
     }
 
     /// The length of the signature and IHDR.

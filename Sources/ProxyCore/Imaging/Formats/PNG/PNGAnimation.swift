@@ -4,7 +4,7 @@
 struct PNGAnimation: FramedAnimation, Equatable {
     /// The number of plays; 0 means for ever.
     let plays: Int
-    /// The frames in the order they are shown; more than one.
+    /// The frames in the order they are shown; more than one, unless the default image is none of them.
     let frames: [AnimationFrame]
     /// Whether the default image, which other programs show, is the first frame.
     let beginsWithPicture: Bool
@@ -56,7 +56,9 @@ struct PNGAnimation: FramedAnimation, Equatable {
                 if !hasPicture, Self.sharedNames.contains(chunk.name) { shared.append(chunk.whole) }
             }
         }
-        guard let plays, frames.count > 1, frames.allSatisfy({ !$0.data.isEmpty }) else { return nil }
+        // A single frame is a still, unless the default image is another one, which only other programs show.
+        guard let plays, frames.count > (beginsWithPicture ? 1 : 0), frames.allSatisfy({ !$0.data.isEmpty })
+        else { return nil }
         if beginsWithPicture, frames[0].place != PixelRectangle(left: 0, top: 0, size: canvas) { return nil }
         self.canvas = canvas
         self.plays = plays
