@@ -96,15 +96,15 @@ package final class ImageHandler: Sendable {
         } catch {
             return .now(problem(error, nil, for: request, .none))
         }
-        let isOnDisk: Bool
+        let wouldBlock: Bool
         switch storedAnswer(to: request, imageRequest) {
         case .hit(let image): return .now(response(image, imageRequest, for: request, .none))
-        case .wouldBlock: isOnDisk = true
-        case .unknown: isOnDisk = false
+        case .wouldBlock: wouldBlock = true
+        case .unknown: wouldBlock = false
         }
         return .later(context: ExchangeContext(route).packed, note: ExchangeNote(awaiting: imageRequest)) {
             await self.tracing.run(request, at: self.route) { context in
-                await self.answerLater(request, imageRequest, isOnDisk: isOnDisk, context)
+                await self.answerLater(request, imageRequest, wouldBlock: wouldBlock, context)
             }
         }
     }
@@ -114,7 +114,7 @@ package final class ImageHandler: Sendable {
         guard route == .img, !imageRequest.isInformation, !imageRequest.delivery.isDataURL,
             !carriesDirectives(request)
         else { return .unknown }
-        return pipeline.lookUpCached(imageRequest)
+        return pipeline.lookUpInPageCache(imageRequest)
     }
 
     private func response(
@@ -208,11 +208,11 @@ package final class ImageHandler: Sendable {
     }
 
     /// The cold path: runs the pipeline.
-    /// - Parameter isOnDisk: whether waiting for the disk alone may be enough.
+    /// - Parameter wouldBlock: whether the page cache lacks a picture that the disk may have, so that waiting for that alone may be enough.
     private func answerLater(
-        _ request: HTTPRequest, _ imageRequest: ImageRequest, isOnDisk: Bool, _ context: FetchContext
+        _ request: HTTPRequest, _ imageRequest: ImageRequest, wouldBlock: Bool, _ context: FetchContext
     ) async -> HTTPResponse {
-        if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest, for: context.client) {
+        if wouldBlock, let image = await pipeline.lookUpOnDisk(imageRequest, for: context.client) {
             return response(image, imageRequest, for: request, context)
         }
         do throws(PipelineError) {

@@ -131,7 +131,9 @@ extension ImagePipeline {
         let places = results.map { (request.resultKey, $0, request.resultKeyText) }
         for (key, kind, text) in places + [(request.sourceKey, .original, request.sourceKeyText)] {
             // Ignored: why it can't be read; the request would meet that as a miss, and count it.
-            guard let hit = try? await tiers.disk.findBlocking(key, kind, text, .inAnyFile) else { continue }
+            guard let hit = try? await tiers.disk.findOnIOThread(key, kind, text, .inAnyFile) else {
+                continue
+            }
             add(hit.isReadOnly ? .readOnlyFolder : .disk, hit.description, Int64(hit.body.count))
         }
         if let record, let intermediate = await ImageJob(self, request).explainedIntermediate(of: record) {

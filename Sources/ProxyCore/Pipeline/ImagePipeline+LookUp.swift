@@ -11,7 +11,7 @@ package enum StoredAnswer: Sendable {
     case hit(ImageResponse)
     /// Anything else: `answer` finds out.
     case unknown
-    /// Reading it would block: `lookUpBlocking` does.
+    /// Reading it would block: `lookUpOnDisk` does.
     case wouldBlock
 }
 
@@ -24,7 +24,7 @@ extension ImagePipeline {
     /// A handful of system calls, no task, no index. Returns `.unknown` for a repeated hit, so that the slow path promotes the
     /// entry to memory; where memory evicts, for one in 64. Where memory is not for it, its file is kept open, and the answer
     /// has that entry.
-    package func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
+    package func lookUpInPageCache(_ request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
@@ -50,18 +50,18 @@ extension ImagePipeline {
             }
             return .hit(response)
         } catch {
-            // The slow path keeps a file open, too, which `lookUpBlocking` does not.
+            // The slow path keeps a file open, too, which `lookUpOnDisk` does not.
             return error == .wouldBlock && !keepsOpen ? .wouldBlock : .unknown
         }
     }
 
-    /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index; promotes nothing.
+    /// The same after `lookUpInPageCache` returned `wouldBlock`: one wait for the disk, no task, no index; promotes nothing.
     ///
     /// Nil where that does not suffice.
-    package func lookUpBlocking(_ request: ImageRequest, for client: ClientID?) async -> ImageResponse? {
+    package func lookUpOnDisk(_ request: ImageRequest, for client: ClientID?) async -> ImageResponse? {
         guard let (key, kind, text) = tiers.place(of: request) else { return nil }
         // Ignored: an error, which the slow path meets again.
-        let hit = try? await tiers.disk.findBlocking(key, kind, text, .copied, for: client)
+        let hit = try? await tiers.disk.findOnIOThread(key, kind, text, .copied, for: client)
         return hit.flatMap { freshAnswer($0, to: request) }
     }
 

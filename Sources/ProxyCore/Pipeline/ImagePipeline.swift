@@ -15,8 +15,8 @@ package import URLs
 
 /// Answers requests for images from tiers, origin and renderer (SDWebImage's manager).
 ///
-/// A caller tries four ways in turn: `cachedEntry` for a hit in memory; `lookUpCached` for one on disk that the page cache
-/// holds, both on the event loop; `lookUpBlocking`, which waits for the disk; and `answer`, which runs an `ImageJob`. Safe
+/// A caller tries four ways in turn: `cachedEntry` for a hit in memory; `lookUpInPageCache` for one on disk that the page cache
+/// holds, both on the event loop; `lookUpOnDisk`, which waits for the disk; and `answer`, which runs an `ImageJob`. Safe
 /// from any thread.
 package final class ImagePipeline: Sendable {
     package let tiers: ImageTiers

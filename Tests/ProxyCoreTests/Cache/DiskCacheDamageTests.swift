@@ -371,7 +371,7 @@ struct DiskCacheDamageTests {
         } catch let error as DiskCacheError {
             #expect(error == .wouldBlock)
         }
-        let hit = try await disk.findBlocking(key("a"), .result, "a", .copied)
+        let hit = try await disk.findOnIOThread(key("a"), .result, "a", .copied)
 
         #expect(try hit?.body.readAll() == body)
         #expect(disk.statistics.corrupt == 0)

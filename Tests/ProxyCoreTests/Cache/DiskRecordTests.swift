@@ -39,7 +39,7 @@ struct DiskRecordTests {
     /// The hit whose record is known from memory and its file; the same whether it may block or not.
     private func answer(_ disk: DiskCache, _ name: String = "a") async -> DiskHit? {
         let cached = disk.findCached(name)
-        let read = try? await disk.findBlocking(key(name), .result, name, .copied)
+        let read = try? await disk.findOnIOThread(key(name), .result, name, .copied)
         #expect(read?.record == cached?.record && read?.description == cached?.description)
         #expect((try? read?.body.readAll()) == (try? cached?.body.readAll()))
         return cached?.record == nil ? nil : cached
@@ -58,12 +58,12 @@ struct DiskRecordTests {
             }
         }
         let hits = disk.statistics.hits
-        let hit = try #require(try await disk.findBlocking(ask, .result, "a", .copied))
+        let hit = try #require(try await disk.findOnIOThread(ask, .result, "a", .copied))
         #expect(
             try hit.body.readAll() == body && hit.record?.reuse.responseTime == WallTime(seconds: 1_000_000))
         disk.countHit(hit)
         #expect(disk.statistics.hits[.result] == (hits[.result] ?? 0) + 1)
-        #expect(try await disk.findBlocking(ask, .result, "b", .copied) == nil)
+        #expect(try await disk.findOnIOThread(ask, .result, "b", .copied) == nil)
         await disk.close()
     }
 

@@ -222,7 +222,7 @@ struct StorageTests {
         // Until all records are known, the file's own is not believed.
         while !tiers.disk.statistics.isComplete { await Task.yield() }
 
-        for _ in 0..<2 { _ = fixture.pipeline.lookUpCached(request) }
+        for _ in 0..<2 { _ = fixture.pipeline.lookUpInPageCache(request) }
         let kept = try #require(tiers.peek(request.resultKey))
         #expect(kept.record.isPartial && kept.record.keyText == request.sourceKeyText)
 

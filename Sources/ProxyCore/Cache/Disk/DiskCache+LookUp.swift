@@ -85,7 +85,7 @@ extension DiskCache {
             hit = try find(key, kind, keyText, .inAnyFileInMemory)
         } catch {
             // The blocking read meets any other error again.
-            hit = try await findBlocking(key, kind, keyText, .inAnyFile, for: client)
+            hit = try await findOnIOThread(key, kind, keyText, .inAnyFile, for: client)
         }
         if let hit { countHit(hit) } else { countMiss(kind) }
         return hit
@@ -112,7 +112,7 @@ extension DiskCache {
     }
 
     /// The same on a thread that may wait for the disk; neither counted nor noted as a use.
-    package func findBlocking(
+    package func findOnIOThread(
         _ key: CacheKey, _ kind: EntryKind, _ keyText: String, _ mode: DiskLookUpMode,
         for client: ClientID? = nil
     ) async throws(DiskCacheError) -> DiskHit? {

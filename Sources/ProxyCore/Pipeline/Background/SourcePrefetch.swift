@@ -116,6 +116,6 @@ extension ImagePipeline {
         {
             return true
         }
-        return await lookUpBlocking(request, for: nil) != nil
+        return await lookUpOnDisk(request, for: nil) != nil
     }
 }

@@ -71,7 +71,7 @@ extension ImageJob {
         guard let plan = request.plan, mayHoldIntermediate(of: record) else { return nil }
         let key = intermediateKey(record)
         // Ignored: why it can't be read; the request would use the original.
-        guard let hit = try? await tiers.disk.findBlocking(key.key, .intermediate, key.text, .inAnyFile)
+        guard let hit = try? await tiers.disk.findOnIOThread(key.key, .intermediate, key.text, .inAnyFile)
         else { return nil }
         let serves = pipeline.configuration.intermediates.serves(
             plan, of: hit.description.original(of: record))

@@ -40,7 +40,7 @@ extension ImageTiers {
         }
         for kind in kinds {
             // Ignored: why it can't be read; it is then not uploaded.
-            guard let hit = try? await disk.findBlocking(key, kind, text, .inAnyFile), !hit.isReadOnly,
+            guard let hit = try? await disk.findOnIOThread(key, kind, text, .inAnyFile), !hit.isReadOnly,
                 let record = await disk.sourceRecord(for: subject.source),
                 record.contentHash == hit.description.sourceHash
             else { continue }
