@@ -123,7 +123,7 @@ struct MemoryShareTests {
         #expect(claim.isValid)
         #expect(LatestRecords.Item(record: newer, receivedAt: .now, number: 1).record.textBytes < 512)
         // An entry with an older record gets the newer one, with the text of the older one.
-        #expect(purgeLog.current(entry, under: token)?.record == newer)
+        #expect(token.current(entry)?.record == newer)
     }
 
     @Test("Small pending originals are bounded by bytes")

@@ -5,7 +5,8 @@ package import Primitives
 import Synchronization
 
 /// Which keys were purged while work was in progress, and the latest records of sources: what began before a
-/// purge is answered, and not stored, nor is what is outdated.
+/// purge is answered, and not stored, nor is what is outdated. It has the numbers of events that tokens are compared with,
+/// not a list of purges.
 ///
 /// A purge has a beginning and an end, and what begins in between counts as begun before it. Work takes a
 /// token when it begins. A store checks its token under the same lock, or on the same thread, as a purge
@@ -13,7 +14,7 @@ import Synchronization
 /// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
 /// other component.
 package final class PurgeLog: Sendable {
-    private struct State {
+    fileprivate struct State {
         /// Events so far: purges and claims.
         var count: UInt64 = 0
         /// The number of the last purge of everything.
@@ -33,7 +34,7 @@ package final class PurgeLog: Sendable {
     }
 
     private let capacity: Int
-    private let state = Mutex(State())
+    fileprivate let state = Mutex(State())
 
     /// - Parameter capacity: the number of keys that are distinguished.
     package init(capacity: Int = 4_096) {
@@ -102,18 +103,6 @@ package final class PurgeLog: Sendable {
         state.latest.forgetAll()
     }
 
-    fileprivate func isValid(_ token: PurgeToken, forBody: Bool = false) -> Bool {
-        state.withLock { state in
-            guard state.purgesOfAll == 0, token.number >= state.floor,
-                token.keys.allSatisfy({ key in
-                    !state.isBeingPurged(key) && state.purges[key].map { $0 <= token.number } ?? true
-                })
-            else { return false }
-            guard let claim = token.claim else { return true }
-            return forBody ? state.latest.isContentLatest(claim) : state.latest.isLatest(claim)
-        }
-    }
-
     /// Makes a record the latest one of its source, and returns a token until a later one comes; nil if a
     /// later one has come since `token` was issued.
     ///
@@ -129,28 +118,6 @@ package final class PurgeLog: Sendable {
                 return nil
             }
             return PurgeToken(purgeLog: self, keys: token.keys, number: token.number, claim: item)
-        }
-    }
-
-    /// The entry to store under a token: as it is, with a later record of the same content, or nil for none.
-    func current(_ entry: MemoryEntry, under token: PurgeToken) -> MemoryEntry? {
-        guard isValid(token) else { return nil }
-        let source = entry.description.sourceKey
-        switch state.withLock({ $0.latest.change(of: source, since: token.number) }) {
-        case .none: return entry
-        case .unknown: return nil
-        case .record(var record):
-            guard record.contentHash == entry.description.sourceHash else { return nil }
-            record.keyText = entry.record.keyText
-            return record == entry.record ? entry : entry.refreshed(with: record)
-        }
-    }
-
-    /// Whether other content of an entry's source has come since a token was issued.
-    func knowsNewerContent(than description: EntryDescription, since token: PurgeToken) -> Bool {
-        switch state.withLock({ $0.latest.change(of: description.sourceKey, since: token.number) }) {
-        case .none, .unknown: false
-        case .record(let record): record.contentHash != description.sourceHash
         }
     }
 }
@@ -171,17 +138,46 @@ package struct PurgeToken: Sendable {
     fileprivate var claim: LatestRecords.Item?
 
     /// Whether what it was issued for may be stored.
-    package var isValid: Bool { purgeLog.isValid(self) }
+    package var isValid: Bool { isValid { $0.isLatest($1) } }
 
     /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
-    var isValidForBody: Bool { purgeLog.isValid(self, forBody: true) }
+    var isValidForBody: Bool { isValid { $0.isContentLatest($1) } }
 
-    /// The entry to store under it; nil for none.
-    func current(_ entry: MemoryEntry) -> MemoryEntry? { purgeLog.current(entry, under: self) }
+    private func isValid(_ isCurrent: (LatestRecords, LatestRecords.Item) -> Bool) -> Bool {
+        purgeLog.state.withLock { state in
+            guard state.purgesOfAll == 0, number >= state.floor,
+                keys.allSatisfy({ key in
+                    !state.isBeingPurged(key) && state.purges[key].map { $0 <= number } ?? true
+                })
+            else { return false }
+            return claim.map { isCurrent(state.latest, $0) } ?? true
+        }
+    }
+
+    /// The entry to store under it: as it is, with a later record of the same content, or nil for none.
+    func current(_ entry: MemoryEntry) -> MemoryEntry? {
+        guard isValid else { return nil }
+        switch change(of: entry.description.sourceKey) {
+        case .none: return entry
+        case .unknown: return nil
+        case .record(var record):
+            guard record.contentHash == entry.description.sourceHash else { return nil }
+            record.keyText = entry.record.keyText
+            return record == entry.record ? entry : entry.refreshed(with: record)
+        }
+    }
 
     /// Whether other content of an entry's source has come since the token was issued; says nothing of purges.
     package func knowsNewerContent(than description: EntryDescription) -> Bool {
-        purgeLog.knowsNewerContent(than: description, since: self)
+        switch change(of: description.sourceKey) {
+        case .none, .unknown: false
+        case .record(let record): record.contentHash != description.sourceHash
+        }
+    }
+
+    /// What has come of a source since the token was issued.
+    private func change(of source: CacheKey) -> LatestRecords.Change {
+        purgeLog.state.withLock { $0.latest.change(of: source, since: number) }
     }
 
     /// The same token for another result as well.
