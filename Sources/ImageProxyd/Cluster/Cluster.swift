@@ -119,7 +119,7 @@ final class Cluster: Sendable {
 
     /// From now on this node uses nothing of the store from before the purge.
     private func begin(_ target: PurgeTarget) -> SharedPurge {
-        tier?.begin(target) ?? seen.begin(target, node: node)
+        tier?.begin(target) ?? seen.newPurge(target, node: node)
     }
 
     /// Does a purge that another node reports, unless it is done already. One that fails is done when the journal is read, or

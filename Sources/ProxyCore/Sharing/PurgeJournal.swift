@@ -94,7 +94,7 @@ package final class PurgeJournal: Sendable {
     // MARK: - Writing
 
     /// A purge of this node, now, with a name of its own. It holds here from now on.
-    package func begin(_ target: PurgeTarget) -> SharedPurge {
+    package func newPurge(_ target: PurgeTarget) -> SharedPurge {
         let now = store.clock.now
         return state.withLock { state in
             var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)
@@ -130,7 +130,7 @@ package final class PurgeJournal: Sendable {
     private func put(_ purge: SharedPurge) async throws(ExchangeError) {
         let time = try await store.put(purge.name, [])
         guard let time, abs(time - purge.milliseconds / 1_000) > Self.maxDeviation else { return }
-        try await store.put(begin(purge.target).name, [])
+        try await store.put(newPurge(purge.target).name, [])
     }
 
     /// By how much the time in a purge's name may differ from that of its object, in seconds: less than `overlap` by far.
@@ -278,7 +278,7 @@ package final class PurgeJournal: Sendable {
         for purge in waiting {
             // With the present time in its name, where others look for it. Ignored: why it fails; it goes on to wait, with those
             // behind it.
-            guard (try? await put(begin(purge.target))) != nil else { break }
+            guard (try? await put(newPurge(purge.target))) != nil else { break }
             state.withLock { state in state.unwritten.removeAll { $0 == purge } }
         }
         // Ignored: that it could not be saved; then the next start writes some again.

@@ -29,7 +29,7 @@ package final class SeenPurges: Sendable {
     package init(clock: @escaping @Sendable () -> Int64 = SystemTime.seconds) { self.clock = clock }
 
     /// A purge of this node, now, with a name of its own. It holds here from now on.
-    package func begin(_ target: PurgeTarget, node: String) -> SharedPurge {
+    package func newPurge(_ target: PurgeTarget, node: String) -> SharedPurge {
         let now = clock()
         return state.withLock { state in
             var purge = SharedPurge(target, node: node, milliseconds: now * 1_000)

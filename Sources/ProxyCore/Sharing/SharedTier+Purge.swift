@@ -15,7 +15,7 @@ package struct SharedPurgeOutcome: Sendable, Hashable {
 
 extension SharedTier {
     /// Begins a purge before the tiers of this node do it: from now on nothing of the store from before it is used here.
-    package func begin(_ target: PurgeTarget) -> SharedPurge { journal.begin(target) }
+    package func begin(_ target: PurgeTarget) -> SharedPurge { journal.newPurge(target) }
 
     /// Ends a purge after the tiers of this node have done it: writes it for all nodes, and deletes what it can.
     ///

@@ -84,8 +84,8 @@ struct PurgeTimesTests {
     @Test("Two purges of one target within a second have two names, with a journal and without one")
     func twice() throws {
         let (seen, journal) = (SeenPurges { 1_800_000_000 }, try SharingFixture().tier.journal)
-        let alone = (0..<3).map { _ in seen.begin(.everything, node: "me") }
-        let written = (0..<3).map { _ in journal.begin(.everything) }
+        let alone = (0..<3).map { _ in seen.newPurge(.everything, node: "me") }
+        let written = (0..<3).map { _ in journal.newPurge(.everything) }
 
         #expect(Set(alone.map(\.name)).count == 3 && Set(written.map(\.name)).count == 3)
         #expect(
