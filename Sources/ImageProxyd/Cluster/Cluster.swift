@@ -48,12 +48,11 @@ final class Cluster: Sendable {
         tier = files.store.map { [loader] place in
             SharedTier(
                 configuration.shared,
-                store: ObjectStore(configuration.shared, at: place, loader: loader), maxEntryBytes: maxBytes,
-                unwritten: cacheDirectory + "/purges-unwritten",
-                observe: { operation, nanoseconds in
+                store: ObjectStore(configuration.shared, at: place, loader: loader) {
+                    operation, nanoseconds in
                     metrics.sharedDuration.observe(
                         nanoseconds: nanoseconds, Metric.SharedOperation(operation))
-                })
+                }, maxEntryBytes: maxBytes, unwritten: cacheDirectory + "/purges-unwritten")
         }
         node = tier?.journal.node ?? String(UInt64.random(in: 0...UInt64.max), radix: 16)
         key = files.clusterKey.map { ClusterKey($0) }

@@ -38,8 +38,9 @@ package final class ObjectStore: Sendable {
     private let uploadFields: [HeaderField]
     /// The store's clock less this machine's, as the last answer showed it.
     package let clock: StoreClock
-    /// Counts everything but look-ups, which the tier counts by what it finds.
+    /// Counts every exchange but look-ups, which the tier counts by what it finds.
     let counters = SharedCounters()
+    private let observe: @Sendable (SharedStatistics.Operation, UInt64) -> Void
     /// Of objects that are being received, and of those that are being sent.
     let budget: ByteBudget, uploadBudget: ByteBudget
 
@@ -53,11 +54,13 @@ package final class ObjectStore: Sendable {
     private static let maxDocument = 4 << 20
 
     /// Opens a bucket; nothing is asked yet.
+    /// - Parameter observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, at place: StorePlace, loader: any ImageLoading,
-        clock: StoreClock = StoreClock()
+        clock: StoreClock = StoreClock(),
+        observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
     ) {
-        (self.loader, self.clock) = (loader, clock)
+        (self.loader, self.clock, self.observe) = (loader, clock, observe)
         (rule, prefix) = (place.rule, configuration.prefix)
         budget = ByteBudget(configuration.objectBytes.bytes)
         uploadBudget = ByteBudget(configuration.objectBytes.bytes)
@@ -75,8 +78,12 @@ package final class ObjectStore: Sendable {
     /// - Parameters:
     ///   - name: without the prefix.
     ///   - limit: the maximum number of bytes.
-    package func get(_ name: String, atMost limit: Int) async throws(ExchangeError) -> StoredObject? {
-        let answer = try await exchange(nil, try url(name), .init("GET"), [], limit: limit)
+    ///   - isLookUp: whether the caller counts it, by what it finds.
+    package func get(
+        _ name: String, atMost limit: Int, isLookUp: Bool = false
+    ) async throws(ExchangeError) -> StoredObject? {
+        let answer = try await exchange(
+            .get, try url(name), .init("GET"), [], limit: limit, isCounted: !isLookUp)
         if answer.status == 404 { return nil }
         guard answer.status == 200 else { throw answer.refusal }
         return answer.object(by: clock)
@@ -232,32 +239,42 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    /// - Parameter operation: as what it is counted; nil where the caller counts it.
+    /// - Parameters:
+    ///   - operation: as what it is counted and timed.
+    ///   - isCounted: false where the caller counts it.
     private func exchange(
-        _ operation: SharedStatistics.Operation?, _ url: SourceURL, _ command: OriginRequest.Command,
-        _ fields: [HeaderField], limit: Int = maxDocument
+        _ operation: SharedStatistics.Operation, _ url: SourceURL, _ command: OriginRequest.Command,
+        _ fields: [HeaderField], limit: Int = maxDocument, isCounted: Bool = true
     ) async throws(ExchangeError) -> ExchangeAnswer {
         // The content's own hash: the store refuses what arrives altered, and nothing is sent unsigned.
         let hash = HeaderField(name: "x-amz-content-sha256", value: SHA256.hash(command.content).hexadecimal)
         var request = OriginRequest(url: url, fields: fields + [hash], rule: rule)
         request.command = command
         let receiver = ExchangeAnswerReceiver(limit: limit, budget: limit > Self.maxDocument ? budget : nil)
+        let start = ContinuousClock.now
+        defer { observe(operation, UInt64(max(0, (ContinuousClock.now - start) / .nanoseconds(1)))) }
         do throws(LoadError) {
             _ = try await loader.load(request, into: receiver)
         } catch {
             // What has begun to arrive in time, or is too long, says nothing of the store.
             let slow: ExchangeError = receiver.answer == nil ? .timedOut : .tooSlow
             let failure = Task.isCancelled ? slow : ExchangeError(error)
-            if let operation { counters.count(operation, failure.outcome) }
+            if isCounted { counters.count(operation, failure.outcome) }
             throw failure
         }
         guard let answer = receiver.answer else { throw .failed("no answer") }
         clock.note(answer)
-        if let operation {
-            let isDone = (200..<300).contains(answer.status) || answer.status == 404
-            counters.count(operation, isDone ? .ok : .failed, bytes: command.content.count)
-        }
+        if isCounted { count(operation, answer, sent: command.content.count) }
         return answer
+    }
+
+    private func count(_ operation: SharedStatistics.Operation, _ answer: ExchangeAnswer, sent: Int) {
+        switch (answer.status, operation) {
+        case (200..<300, .get): counters.count(.get, .ok, bytes: answer.content.count)
+        case (404, .get): counters.count(.get, .missing)
+        case (200..<300, _), (404, _): counters.count(operation, .ok, bytes: sent)
+        default: counters.count(operation, .failed, bytes: operation == .get ? 0 : sent)
+        }
     }
 }
 

@@ -208,7 +208,7 @@ package final class PurgeJournal: Sendable {
     package func read(from start: Int64) async throws(ExchangeError) -> [SharedPurge] {
         let begun = clock()
         // Its clock decides where to begin: an object that never exists, since only the `Date` of the answer matters.
-        if !store.clock.isKnown { try await readClock() }
+        if !store.clock.isKnown { _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024) }
         await writeAgain()
         let isFirst = state.withLock { $0.lastRead == nil }
         // The first time all that could concern an object of the bucket.
@@ -232,16 +232,6 @@ package final class PurgeJournal: Sendable {
             }
             defer { state.undone = [] }
             return state.undone + found.map(\.purge)
-        }
-    }
-
-    /// Counts a failure: nothing else of this request is counted.
-    private func readClock() async throws(ExchangeError) {
-        do throws(ExchangeError) {
-            _ = try await store.get(ObjectName.journal + "clock", atMost: 1_024)
-        } catch {
-            store.counters.count(.get, error.outcome)
-            throw error
         }
     }
 

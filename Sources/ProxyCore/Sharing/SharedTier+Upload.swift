@@ -114,7 +114,7 @@ extension SharedTier {
         }
         defer { store.uploadBudget.release(2 * bytes.count) }
         let age = now.seconds - description.storedAt
-        try await withBreaker(.put) { () async throws(ExchangeError) in
+        try await withBreaker { () async throws(ExchangeError) in
             try await store.put(name, bytes, metadata: StoredObject.metadata(age: age, tags: subject.tags))
         }
         noteShared(isOriginal ? subject.source : subject.result)
@@ -125,7 +125,7 @@ extension SharedTier {
     private func put(_ record: SourceRecord, of subject: SharedSubject) async throws(ExchangeError) -> Bool {
         let (portable, age) = record.forOthers(at: now)
         guard !sentRecords.has(record), let bytes = PortableRecord(portable).encoded() else { return false }
-        try await withBreaker(.put) { () async throws(ExchangeError) in
+        try await withBreaker { () async throws(ExchangeError) in
             try await store.put(
                 ObjectName.record(of: record.key), bytes,
                 metadata: StoredObject.metadata(age: age, tags: subject.tags))

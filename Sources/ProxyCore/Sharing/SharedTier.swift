@@ -32,8 +32,6 @@ package final class SharedTier: Sendable {
     let timer: any Clock<Duration>
     /// The time by this machine's clock.
     var now: WallTime { clock() }
-    /// Called after each exchange with what it was and how long it took, in nanoseconds.
-    private let observe: @Sendable (SharedStatistics.Operation, UInt64) -> Void
 
     /// Creates the tier; nothing is asked yet.
     ///
@@ -45,17 +43,15 @@ package final class SharedTier: Sendable {
     ///   - monotonic: a clock that is never set.
     ///   - timer: what pauses and time limits are waited by.
     ///   - unwritten: the file of purges that the store does not have yet; nil to hold them in memory alone.
-    ///   - observe: called after each exchange with what it was and how long it took, in nanoseconds.
     package init(
         _ configuration: SharedConfiguration, store: ObjectStore, maxEntryBytes: Int,
         clock: @escaping @Sendable () -> WallTime = SystemTime.now,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        timer: any Clock<Duration> = ContinuousClock(), unwritten: String? = nil,
-        observe: @escaping @Sendable (SharedStatistics.Operation, UInt64) -> Void = { _, _ in }
+        timer: any Clock<Duration> = ContinuousClock(), unwritten: String? = nil
     ) {
         (self.configuration, self.store, counters) = (configuration, store, store.counters)
         maxBytes = maxEntryBytes + PortableEntry.maxHeaderBytes
-        (self.clock, self.monotonic, self.timer, self.observe) = (clock, monotonic, timer, observe)
+        (self.clock, self.monotonic, self.timer) = (clock, monotonic, timer)
         start = monotonic()
         journal = PurgeJournal(
             store: store, configuration: configuration, unwritten: unwritten, clock: monotonic)
@@ -187,10 +183,10 @@ package final class SharedTier: Sendable {
         }
         let object: StoredObject?
         do throws(ExchangeError) {
-            object = try await withBreaker(.get) {
+            object = try await withBreaker {
                 [store, configuration, timer] () async throws(ExchangeError) in
                 try await Deadline.run(within: configuration.timeout.duration, by: timer) {
-                    () async throws(ExchangeError) in try await store.get(name, atMost: limit)
+                    () async throws(ExchangeError) in try await store.get(name, atMost: limit, isLookUp: true)
                 }
             }
         } catch {
@@ -217,27 +213,20 @@ package final class SharedTier: Sendable {
     /// Runs an exchange unless the store is left alone.
     @discardableResult
     func withBreaker<Value: Sendable>(
-        _ operation: SharedStatistics.Operation,
         _ exchange: () async throws(ExchangeError) -> Value
     ) async throws(ExchangeError) -> Value {
-        let began = monotonic()
-        let admission = breaker.withLock { [start] in
-            $0.admit(at: (began - start).components.seconds, by: Self.breakerRules)
-        }
+        let began = (monotonic() - start).components.seconds
+        let admission = breaker.withLock { $0.admit(at: began, by: Self.breakerRules) }
         guard case .admitted(let isProbe) = admission else { throw .breakerOpen }
         func end(_ hasFailed: Bool?) {
-            let now = monotonic()
+            let now = (monotonic() - start).components.seconds
             breaker.withLock { breaker in
                 switch hasFailed {
-                case true?:
-                    breaker.fail(
-                        isProbe: isProbe, at: (now - start).components.seconds, by: Self.breakerRules,
-                        random: 0)
+                case true?: breaker.fail(isProbe: isProbe, at: now, by: Self.breakerRules, random: 0)
                 case false?: breaker = CircuitBreaker()
                 case nil: if isProbe { breaker.withdrawProbe() }
                 }
             }
-            observe(operation, UInt64(max(0, (now - began) / .nanoseconds(1))))
         }
         do throws(ExchangeError) {
             let value = try await exchange()

@@ -159,6 +159,19 @@ extension SharedTierTests {
         #expect(fixture.tier.statistics.requests[.get]?[.failed] == 1)
     }
 
+    @Test("Each exchange is counted and timed once, those of the journal, of sweeps and of purges, too")
+    func counted() async throws {
+        let fixture = try Fixture()
+        await fixture.read()
+        _ = await fixture.tier.record(of: Fixture.subject)
+        _ = try await fixture.tier.sweep(1)
+        _ = await fixture.tier.end(fixture.tier.begin(.source(Fixture.subject.source)))
+
+        let counted = fixture.tier.statistics.requests.mapValues { $0.values.reduce(0, +) }
+        #expect(counted == fixture.timed.value)
+        #expect(counted.values.reduce(0, +) == fixture.origin.log.requests.count && counted.count == 4)
+    }
+
     @Test(
         "A purge that can't be done here is done with the next reading, and the place to begin stays before it"
     )

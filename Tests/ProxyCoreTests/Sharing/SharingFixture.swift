@@ -24,6 +24,15 @@ final class SteppedSeconds: Sendable {
     func advance(milliseconds: Int64) { self.milliseconds.add(milliseconds, ordering: .relaxed) }
 }
 
+/// How many exchanges were timed.
+final class TimedExchanges: Sendable {
+    private let counts = Mutex<[SharedStatistics.Operation: Int]>([:])
+    var value: [SharedStatistics.Operation: Int] { counts.withLock { $0 } }
+    func count(_ operation: SharedStatistics.Operation) {
+        counts.withLock { $0[operation, default: 0] += 1 }
+    }
+}
+
 /// A tier, and a store on a loopback socket that does what a test says: it has objects by name, and a clock of its own.
 final class SharingFixture: Sendable {
     static let noon: Int64 = 1_800_000_000
@@ -46,6 +55,7 @@ final class SharingFixture: Sendable {
     let (monotonic, timer) = (ManualTime(), SteppedTime())
     private let objects = Mutex<[String: Stored]>([:])
     private let fault = Mutex<Fault>(Fault())
+    let timed = TimedExchanges()
 
     /// What the store answers in place of what it should; nil for that.
     struct Fault: Sendable {
@@ -86,7 +96,8 @@ final class SharingFixture: Sendable {
         let seconds: @Sendable () -> Int64 = { [local] in local.time }
         let clock: @Sendable () -> WallTime = { [local] in local.now }
         let store = ObjectStore(
-            configuration, at: place, loader: loader, clock: StoreClock(local: seconds))
+            configuration, at: place, loader: loader, clock: StoreClock(local: seconds)
+        ) { [timed] operation, _ in timed.count(operation) }
         tier = SharedTier(
             configuration, store: store, maxEntryBytes: 1 << 20, clock: clock,
             monotonic: { [monotonic] in monotonic.now }, timer: timer,
