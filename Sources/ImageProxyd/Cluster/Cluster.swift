@@ -112,7 +112,7 @@ final class Cluster: Sendable {
         async let shared = tier?.end(purge, tagged: sources)
         async let broadcast = peers?.broadcast(purge)
         let (outcome, reached) = await (shared, broadcast)
-        await purgeInJournal(sources, of: purge)
+        await purgeSources(sources, of: purge, areDeleted: true)
         return Purged(counts: try result.get(), shared: outcome, peers: reached)
     }
 
@@ -140,15 +140,17 @@ final class Cluster: Sendable {
     /// journal purge its sources.
     private func perform(_ purge: SharedPurge, by pipeline: ImagePipeline) async throws(DiskCacheError) {
         let counts = try await pipeline.purge(purge.target)
-        await purgeInJournal(counts.sources, of: purge)
+        await purgeSources(counts.sources, of: purge, areDeleted: false)
     }
 
-    /// Writes a purge of each source of a purge by tag into the journal, for the nodes where the source lacks the tag.
-    private func purgeInJournal(_ sources: Set<CacheKey>, of purge: SharedPurge) async {
+    /// Purges each source of a purge by tag for the nodes where the source lacks the tag.
+    /// - Parameter areDeleted: whether the store's objects of the sources are deleted already.
+    private func purgeSources(_ sources: Set<CacheKey>, of purge: SharedPurge, areDeleted: Bool) async {
         guard let tier else { return }
         for source in sources where !tier.journal.isPurged(source, since: purge) {
-            let outcome = await tier.end(tier.begin(.source(source)))
-            if let problem = outcome.problem { logger.warning("a source of a purged tag: \(problem)") }
+            let own = tier.begin(.source(source))
+            let problem = areDeleted ? await tier.write(own) : await tier.end(own).problem
+            if let problem { logger.warning("a source of a purged tag: \(problem)") }
         }
     }
 

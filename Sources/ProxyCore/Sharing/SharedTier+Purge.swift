@@ -22,11 +22,7 @@ extension SharedTier {
     /// What is not deleted is not used either: it is from before the purge.
     package func end(_ purge: SharedPurge, tagged sources: Set<CacheKey> = []) async -> SharedPurgeOutcome {
         var outcome = SharedPurgeOutcome()
-        do throws(ExchangeError) {
-            try await journal.write(purge)
-        } catch {
-            outcome.problem = "other nodes do not learn of it yet: \(error)"
-        }
+        outcome.problem = await write(purge)
         do throws(ExchangeError) {
             switch purge.target {
             case .source(let source): outcome.deleted = try await delete([source])
@@ -39,6 +35,16 @@ extension SharedTier {
                 outcome.problem ?? "objects from before it remain in the store, unused: \(error)"
         }
         return outcome
+    }
+
+    /// Writes a purge for all nodes; returns why they may not learn of it yet, nil if they do.
+    package func write(_ purge: SharedPurge) async -> String? {
+        do throws(ExchangeError) {
+            try await journal.write(purge)
+            return nil
+        } catch {
+            return "other nodes do not learn of it yet: \(error)"
+        }
     }
 
     /// Deletes the objects of sources; returns how many.
