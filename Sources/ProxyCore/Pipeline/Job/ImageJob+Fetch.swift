@@ -188,7 +188,7 @@ extension ImageJob {
         var record = newRecord(
             of: fetch, head, contentHash: original.content.hash, byteCount: original.content.body.count,
             format: original.format)
-        let stored = await store(original, as: &record, of: fetch, replacing: stale)
+        let stored = await storeOriginal(original, as: &record, of: fetch, replacing: stale)
         var source = Source(
             record: record, body: original.content.body,
             provenance: .fetched(isPrivate ? .request : stale == nil ? .missing : .stale))
@@ -219,7 +219,7 @@ extension ImageJob {
     }
 
     /// Stores an original as far as its origin and the client allow it; where they don't, no copy of before stays either.
-    private func store(
+    private func storeOriginal(
         _ original: ReceivedOriginal, as record: inout SourceRecord, of fetch: OriginalFetch,
         replacing stale: SourceRecord?
     ) async -> Source.Stored {
@@ -232,7 +232,7 @@ extension ImageJob {
             record.reuse.directives.insert(.noStore)
             return .nowhere
         }
-        return await tiers.store(
+        return await tiers.storeOriginal(
             original.content, at: original.place, as: record, replacing: stale,
             receivedAt: fetch.received.receivedAt,
             scope: scope, for: context.client, token: fetch.token, now: now.seconds)

@@ -51,7 +51,7 @@ extension ImageJob {
             return await keep(first, of: latest) ? .kept : .outdated
         }
         // Ignored: why it can't be read back; the first one stays.
-        let better = try? await store(
+        let better = try? await storeRendition(
             rendition, first.description.kind, by: plan, from: target, of: source, scope: scope(of: first))
         tiers.openFiles.remove(request.resultKey)
         return better?.isStored == true ? .replaced : .outdated

@@ -41,7 +41,7 @@ extension ImageJob {
         }
         metrics.count(rendition, by: plan)
         guard await tiers.isUnaltered(found.file, for: context.client) else { return nil }
-        return try await store(rendition, .derived, by: plan, from: target, of: source)
+        return try await storeRendition(rendition, .derived, by: plan, from: target, of: source)
     }
 
     /// The intermediate of a source's present content, and the original's facts; nil if no

@@ -37,7 +37,7 @@ extension ImageJob {
             throw .internalFailure("the original was altered while its transform waited")
         }
         if scope.usesDisk { await storeIntermediate(rendition, at: second, of: source.record) }
-        return try await store(rendition, kind, by: plan, from: target, of: source)
+        return try await storeRendition(rendition, kind, by: plan, from: target, of: source)
     }
 
     /// Has a worker render into the target, and once more into memory where the disk has no space.
@@ -77,7 +77,7 @@ extension ImageJob {
     /// - Parameters:
     ///   - kind: a result, or a derived one.
     ///   - narrower: where it may be stored, if more narrowly than the client permits.
-    func store(
+    func storeRendition(
         _ rendition: Rendition, _ kind: EntryKind, by plan: RenderPlan, from target: OutputTarget,
         of source: Source, scope narrower: StorageScope? = nil
     ) async throws(PipelineError) -> ImageResponse {
@@ -93,7 +93,7 @@ extension ImageJob {
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
         let part = context.trace?.begin("cache store")
-        await tiers.store(
+        await tiers.storeResult(
             &response, from: target, scope: narrower ?? scope, mayPromote: mayPromote,
             for: context.client, token: token)
         part?.end()

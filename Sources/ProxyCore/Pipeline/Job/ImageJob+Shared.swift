@@ -79,7 +79,7 @@ extension ImageJob {
 
     /// The source with an original from elsewhere, which is stored here, too.
     private func adopting(_ original: PortableEntry, in source: Source) async -> Source {
-        await tiers.store(shared: original, of: source.record, scope: scope, token: token)
+        await tiers.storeShared(original, of: source.record, scope: scope, token: token)
         var found = source
         // A job that waits for a worker holds it as long as it waits.
         let isLarge = original.body.count > PartialBody.Configuration().memoryLimit.bytes
@@ -103,7 +103,7 @@ extension ImageJob {
         guard var found = entry else { return nil }
         found.description.storedAt = now.seconds
         tiers.shared?.noteShared(subject.result)
-        await tiers.store(shared: found, of: source.record, scope: scope, token: token)
+        await tiers.storeShared(found, of: source.record, scope: scope, token: token)
         var response = ImageResponse(of: source, found.description, .bytes(found.body), provenance: .shared)
         response.isStored = true
         await promote(&response)

@@ -11,8 +11,8 @@ import Sharing
 /// Copies pictures of the shared tier to the local disk, and reads local pictures for uploads.
 extension ImageTiers {
     /// Stores what the shared tier had on this node's disk; a failure is counted there, and costs another look-up.
-    func store(
-        shared entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
+    func storeShared(
+        _ entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
     ) async {
         let policy = entry.description.kind == .original ? originals : results
         guard policy.usesDisk, scope.usesDisk, !record.reuse.directives.forbidStoring,

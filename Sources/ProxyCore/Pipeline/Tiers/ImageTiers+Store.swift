@@ -113,7 +113,7 @@ extension ImageTiers {
     ///   - stale: the record of before; where the bytes turn out equal, the stored ones stay as they are.
     ///   - receivedAt: when the head of the response was there.
     /// - Returns: where the bytes are now.
-    func store(
+    func storeOriginal(
         _ content: PartialBody.Content, at place: SpillTarget, as record: SourceRecord,
         replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, scope: StorageScope,
         for client: ClientID?, token: PurgeToken, now: Int64
@@ -223,7 +223,7 @@ extension ImageTiers {
 
     /// Stores a rendition where policy, size and the source's directives allow it.
     /// - Parameter mayPromote: whether memory may get it.
-    func store(
+    func storeResult(
         _ response: inout ImageResponse, from target: OutputTarget, scope: StorageScope, mayPromote: Bool,
         for client: ClientID?, token: PurgeToken
     ) async {
