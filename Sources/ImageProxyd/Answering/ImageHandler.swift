@@ -132,7 +132,7 @@ package final class ImageHandler: Sendable {
         return response
     }
 
-    /// All checks of a request before any look-up.
+    /// What is checked before the disk is looked at; the rate is checked in `answersAtOnce`.
     private func check(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
         try loopGuard.check(request)
         var imageRequest = try parse(request)

@@ -30,7 +30,7 @@ package final class ImagePipeline: Sendable {
 
     /// Fetches under way, by source. A conditional fetch may end with a 304 and no body; a job that needs the body does not
     /// join it.
-    let fetches = TaskTable<ImageJob.FetchKey, OriginalFetch, Source, PipelineError>()
+    let fetches = ImageJob.Fetches()
     /// Images being made, by result key and what their clients ask of the cache.
     let tasks = ImageJob.Tasks()
     /// The number of tasks that `keepRunning` holds; beyond its bound, a task ends with its last client.

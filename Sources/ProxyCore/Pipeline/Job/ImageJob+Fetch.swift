@@ -51,30 +51,31 @@ extension ImageJob {
         }
         // Those that joined this job before there was a fetch; later ones join the fetch themselves.
         if let waiters { fetch.waiters.join(waiters) }
-        func noteForwarding() {
-            if subscription.isLeader {
-                let received = fetch.received
-                context.forwarding?.note(
-                    ForwardingRecord.Way(
-                        redirects: received.redirects.count, families: received.families))
-            }
-            let reason: ImageResponse.Forwarding =
-                isPrivate ? .request : record == nil ? .missing : .stale
-            context.forwarding?.note(
-                .asked(
-                    reason, status: fetch.received.head?.status ?? fetch.received.refusal?.status,
-                    isCollapsed: !subscription.isLeader))
-        }
         do {
             let source = try await subscription.output()
-            noteForwarding()
+            noteForwarding(of: subscription, validating: record)
             return source
         } catch {
-            if error.wasForwarded { noteForwarding() }
+            if error.wasForwarded { noteForwarding(of: subscription, validating: record) }
             // Another client's fetch was refused because of that client.
             guard !subscription.isLeader, error.isClientPaused, !isRepeated else { throw error }
             return try await self.fetch(validating: record, isRepeated: true)
         }
+    }
+
+    /// Notes that the origin was asked, and what it answered.
+    private func noteForwarding(of subscription: Fetches.Subscription, validating record: SourceRecord?) {
+        guard let forwarding = context.forwarding else { return }
+        let received = subscription.progress.received
+        if subscription.isLeader {
+            forwarding.note(
+                ForwardingRecord.Way(redirects: received.redirects.count, families: received.families))
+        }
+        let reason: ImageResponse.Forwarding = isPrivate ? .request : record == nil ? .missing : .stale
+        forwarding.note(
+            .asked(
+                reason, status: received.head?.status ?? received.refusal?.status,
+                isCollapsed: !subscription.isLeader))
     }
 
     /// A fetch that has yet to begin.
@@ -125,6 +126,7 @@ extension ImageJob {
         metrics.count(summary, isNotModified: fetch.received.head?.status == 304, took: took)
         part?.end(summary, status: fetch.received.head?.status, of: originRequest.url)
         if !isPrivate { failures.forget(source: request.fullKey, context.history, at: now.seconds) }
+        // The 304 left nothing that may be served: an unconditional fetch of its own, which other requests join.
         guard var source = received else { return try await self.fetch() }
         source.fetchTime = took
         offer(fetched: source)

@@ -29,7 +29,7 @@ extension ImageJob {
             }
         } else {
             subscription.progress.waiters.join(context.client, priority, at: .now)
-            job.raiseFetchPriority()
+            job.joinFetch()
         }
         if !isPrivate, request.delivery.options.contains(.continueInBackground) {
             pipeline.keepRunning(subscription)
@@ -44,7 +44,7 @@ extension ImageJob {
     }
 
     /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
-    func raiseFetchPriority() {
+    func joinFetch() {
         for isConditional in [false, true] {
             let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
             fetch?.waiters.join(context.client, priority)

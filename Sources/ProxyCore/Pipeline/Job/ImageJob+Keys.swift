@@ -7,6 +7,7 @@ import Request
 extension ImageJob {
     typealias Tasks = TaskTable<Key, ImageProgress, ImageResponse, PipelineError>
     typealias Subscription = Tasks.Subscription
+    typealias Fetches = TaskTable<FetchKey, OriginalFetch, Source, PipelineError>
 
     /// Names an image that is being made. Clients with different cache directives do not share the task.
     struct Key: Hashable, Sendable {

@@ -57,7 +57,11 @@ struct ImageJob: Sendable {
     let privateID: UInt64?
     /// What its source's home and the shared tier have answered; nil where there is neither.
     let sharedAnswers: SharedAnswers?
-    /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
+    /// Guards what is stored of this job: what a purge removes while it runs must not come back.
+    ///
+    /// Issued in `init`, before anything is looked up; again in `run`, since a purge before the task's start does not concern it,
+    /// unless the source is `given`, which was fetched under the first one. A fetch has one of its own (`OriginalFetch.token`),
+    /// issued before the origin is asked: that guards the original and the record, also for the jobs that join the fetch.
     var token: PurgeToken
     /// A source that the caller has, such as one that a refresh has just fetched: it is not fetched again.
     var given: Source.Given?
@@ -98,10 +102,11 @@ struct ImageJob: Sendable {
         guard !isPrivate, let entry = tiers.entry(for: request.resultKey),
             scope != .durable || entry.isDurable
         else { return nil }
-        return hit(entry)
+        return answer(from: entry)
     }
 
-    private func hit(_ entry: MemoryEntry?) -> ImageResponse? {
+    /// The answer from an entry; nil for none, and for one that may not serve the request now.
+    private func answer(from entry: MemoryEntry?) -> ImageResponse? {
         guard !isPrivate, let entry, pipeline.serves(entry.description, entry.record, request, at: now)
         else { return nil }
         let reuse = freshness.reuse(of: entry.record, at: now, for: directives)
@@ -124,14 +129,14 @@ struct ImageJob: Sendable {
     func image() async throws(PipelineError) -> ImageResponse {
         // Look again: (1) A misses memory, (2) the task of B, which began before, stores the image and ends, (3) A finds no
         // task and starts this one. Without this line A would make the image a second time.
-        if let hit = hit(tiers.peek(request.resultKey)) { return hit }
+        if let hit = answer(from: tiers.peek(request.resultKey)) { return hit }
         // What the rule has encoded anew may be here already, whether or not the original is.
         if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
         let source: Source
         if let given { source = given.source } else { source = try await usableSource() }
         let job = decided(by: source.record)
         if job.request.resultKey != request.resultKey, case .stored = source.provenance,
-            let hit = job.hit(tiers.peek(job.request.resultKey))
+            let hit = job.answer(from: tiers.peek(job.request.resultKey))
         {
             return hit
         }
@@ -191,8 +196,8 @@ struct ImageJob: Sendable {
         }
         let shared = await sharedSource(insteadOf: known)
         // Read again after the look-up: a task that began later may have fetched the source meanwhile, and has ended.
-        let stored = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
-        guard let record = shared?.record ?? stored, request.matchesStoreAs(record) else {
+        let latest = tiers.asksOtherNodes && shared == nil ? tiers.recordAgain(for: request) ?? known : known
+        guard let record = shared?.record ?? latest, request.matchesStoreAs(record) else {
             guard !directives.onlyIfCached else { throw .notCached }
             return try await fetch()
         }
