@@ -17,7 +17,7 @@ struct TaskTableTests {
         let runs = Atomic<Int>(0)
 
         let subscriptions = (0..<500).map { _ in
-            table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
                 runs.add(1, ordering: .relaxed)
                 await gate.passage()
                 return 7
@@ -37,10 +37,12 @@ struct TaskTableTests {
     @Test("A failure is delivered to all waiters, and the next caller starts anew")
     func failure() async throws {
         let table = Table()
-        let first = table.join("key", progress: ()) { (_) async throws(PipelineError) in throw .badImageData }
+        let first = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
+            throw .badImageData
+        }
         await #expect(throws: PipelineError.badImageData) { try await first.output() }
 
-        let second = table.join("key", progress: ()) { (_) async throws(PipelineError) in 1 }
+        let second = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in 1 }
 
         #expect(second.isLeader)
         #expect(try await second.output() == 1)
@@ -49,8 +51,8 @@ struct TaskTableTests {
     @Test("A subscription made before the end gets the result after it")
     func lateWait() async throws {
         let table = Table()
-        let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in 3 }
-        let other = table.join("key", progress: ()) { (_) async throws(PipelineError) in 4 }
+        let subscription = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in 3 }
+        let other = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in 4 }
 
         #expect(try await subscription.output() == 3)
         let late = try await other.output()
@@ -61,7 +63,7 @@ struct TaskTableTests {
     func sharedSubscription() async throws {
         let table = Table()
         let gate = Gate()
-        let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+        let subscription = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
             await gate.passage()
             return 5
         }
@@ -79,7 +81,7 @@ struct TaskTableTests {
         let table = Table()
         let gate = Gate()
         let leader = Task {
-            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
                 await gate.passage()
                 guard !Task.isCancelled else { throw .clientLeft }
                 return 5
@@ -87,7 +89,7 @@ struct TaskTableTests {
             return try await subscription.output()
         }
         await gate.arrival()
-        let follower = table.join("key", progress: ()) { (_) async throws(PipelineError) in 6 }
+        let follower = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in 6 }
 
         leader.cancel()
         await #expect(throws: PipelineError.clientLeft) { try await leader.value }
@@ -103,7 +105,7 @@ struct TaskTableTests {
         let started = Gate()
         let cancelled = Gate()
         let caller = Task {
-            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
                 await withTaskCancellationHandler {
                     await started.passage()
                     await cancelled.passage()
@@ -118,7 +120,7 @@ struct TaskTableTests {
 
         caller.cancel()
         await #expect(throws: PipelineError.clientLeft) { try await caller.value }
-        let next = table.join("key", progress: ()) { (_) async throws(PipelineError) in 8 }
+        let next = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in 8 }
         started.open()
 
         #expect(next.isLeader)
@@ -129,8 +131,8 @@ struct TaskTableTests {
     @Test("Different keys have separate tasks")
     func keys() async throws {
         let table = Table()
-        let one = table.join("1", progress: ()) { (_) async throws(PipelineError) in 1 }
-        let two = table.join("2", progress: ()) { (_) async throws(PipelineError) in 2 }
+        let one = table.join("1", progress: ()) { (_, _) async throws(PipelineError) in 1 }
+        let two = table.join("2", progress: ()) { (_, _) async throws(PipelineError) in 2 }
 
         #expect(try await one.output() == 1)
         #expect(try await two.output() == 2)
@@ -142,7 +144,7 @@ struct TaskTableTests {
         let gate = Gate()
         let caller = Task {
             await gate.passage()
-            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_, _) async throws(PipelineError) in
                 await Gate().passage()
                 return 1
             }

@@ -37,7 +37,7 @@ extension ImageJob {
         }
         let fetchKey = fetchKey(isConditional: record?.hasValidators ?? false)
         let subscription = pipeline.fetches.join(fetchKey, progress: newFetch()) {
-            (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
+            (fetch, _) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
         }
         let fetch = subscription.progress
         fetch.unshareable.whenSet { [weak subscription, detachTask] in

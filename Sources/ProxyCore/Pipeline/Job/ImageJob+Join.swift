@@ -22,7 +22,7 @@ extension ImageJob {
             key,
             progress: ImageProgress(
                 waiters: Waiters(context.client, priority), forwarding: context.forwarding)
-        ) { [job] (progress) async throws(PipelineError) in try await job.run(progress) }
+        ) { [job] (progress, detach) async throws(PipelineError) in try await job.run(progress, detach) }
         if subscription.isLeader {
             subscription.result.whenSet { [progress = subscription.progress] in
                 progress.streamedFetch.set(nil)
@@ -52,13 +52,12 @@ extension ImageJob {
     }
 
     /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
-    private func run(_ progress: ImageProgress) async throws(PipelineError) -> ImageResponse {
+    private func run(
+        _ progress: ImageProgress, _ detach: @escaping @Sendable () -> Void
+    ) async throws(PipelineError) -> ImageResponse {
         var job = self
         job.waiters = progress.waiters
-        // Weak: the progress follows the fetch, which holds this.
-        job.detachTask = { [tasks = pipeline.tasks, key = key, weak progress] in
-            tasks.detach(key) { $0 === progress }
-        }
+        job.detachTask = detach
         job.streamProgress = request.isUntouched ? progress : nil
         // Issued again: a purge between the job's creation and the task's start does not concern it.
         if given == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }

@@ -10,7 +10,9 @@ import Synchronization
 final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Sendable, Failure: Error>:
     Sendable
 {
-    typealias Work = @Sendable (Progress) async throws(Failure) -> Output
+    /// What a task does. It gets its progress, and `detach`, which keeps later callers from joining the task.
+    typealias Work =
+        @Sendable (Progress, _ detach: @escaping @Sendable () -> Void) async throws(Failure) -> Output
 
     private let joinable = Mutex<[Key: SharedTask]>([:])
 
@@ -37,15 +39,7 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
     /// What can be followed of the task for `key`, without a subscription; nil when there is none.
     func progress(of key: Key) -> Progress? { joinable.withLock { $0[key]?.progress } }
 
-    /// Prevents later callers from joining the task for `key` if its progress `matches`; present subscribers still get its
-    /// result.
-    func detach(_ key: Key, if matches: (Progress) -> Bool) {
-        joinable.withLock { table in
-            if let task = table[key], matches(task.progress) { table[key] = nil }
-        }
-    }
-
-    /// The same for every task whose key `matches`; looks at each.
+    /// Keeps later callers from joining any task whose key `matches`; present subscribers still get its result. Looks at each.
     func detach(where matches: (Key) -> Bool) {
         joinable.withLock { table in
             for key in table.keys.filter(matches) { table[key] = nil }
@@ -55,7 +49,9 @@ final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Send
     private func run(_ task: SharedTask, _ key: Key, _ work: Work) async {
         let result: Result<Output, Failure>
         do throws(Failure) {
-            result = .success(try await work(task.progress))
+            // Weak: the work's progress may hold the closure, and the task holds that.
+            result = .success(
+                try await work(task.progress) { [weak task] in task.map { self.detach($0, key) } })
         } catch {
             result = .failure(error)
         }
