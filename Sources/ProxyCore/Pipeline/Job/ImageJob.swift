@@ -277,10 +277,7 @@ struct ImageJob: Sendable {
 
     /// Puts a response's bytes into memory, where they may be: what is prefetched takes no place there if the disk has it.
     func promote(_ response: inout ImageResponse) async {
-        guard mayPromote else { return }
-        let body = response.body
-        await tiers.promote(&response, token: token)
-        if response.entry == nil { response.body = body }
+        if mayPromote { await tiers.promote(&response, token: token) }
     }
 
     /// Whether memory may get what is made.

@@ -280,10 +280,10 @@ package final class ImageTiers: Sendable {
             !response.record.reuse.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
         else { return }
-        response.body = .bytes(bytes)
         let entry = MemoryEntry(
             description: response.description, body: bytes, record: response.record, lease: lease)
         guard let kept = memory.insert(entry, token: token) else { return }
+        response.body = .bytes(bytes)
         response.keep(kept)
     }
 
