@@ -44,6 +44,8 @@ package final class ImagePipeline: Sendable {
     let firstSizes = Mutex(EvictionRing<CacheKey, Rendition.SourceFacts>(scanLimit: 64))
     /// Results that wait for a better one.
     let improvements: Mutex<ImprovementQueue>
+    /// Stale copies served, for the metrics.
+    package let staleAnswers: StaleTally
 
     /// The buckets that sources may name.
     package var buckets: Buckets { configuration.origins.buckets }
@@ -110,9 +112,6 @@ package final class ImagePipeline: Sendable {
 
     /// Most sources whose refresh has failed and that are paused, for each that may run.
     private static let pausedRefreshes = 128
-
-    /// Stale copies served, for the metrics.
-    package let staleAnswers: StaleTally
 
     /// Fetches and images under way, for the metrics.
     package var taskCounts: (fetches: Int, images: Int) { (fetches.count, tasks.count) }

@@ -7,13 +7,6 @@ import Loading
 import Origins
 import Request
 
-/// A fetched body, the place that it outgrew its buffer into, and its format.
-struct ReceivedOriginal: Sendable {
-    var content: PartialBody.Content
-    var place: SpillTarget
-    var format: ImageFormat
-}
-
 extension ImageJob {
     /// An original in the format that its rule wants it stored in (SDWebImage: cacheSerializer).
     ///

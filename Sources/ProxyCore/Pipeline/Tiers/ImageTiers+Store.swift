@@ -8,17 +8,8 @@ import Glibc
 import Loading
 import Primitives
 import Request
-import Synchronization
 
-/// Remembers the file that a body outgrew its buffer into.
-final class SpillTarget: Sendable {
-    private let target = Mutex<OutputTarget?>(nil)
-
-    var value: OutputTarget? { target.withLock { $0 } }
-
-    func set(_ value: OutputTarget) { target.withLock { $0 = value } }
-}
-
+/// Where bodies are written, and how originals, records and results are stored.
 extension ImageTiers {
     // MARK: - Places to write
 
