@@ -21,7 +21,8 @@ package enum Metric {
     package enum Cache: Int, CaseIterable, MetricLabels {
         case none, memory, disk, original, stale, revalidated, collapsed, miss, shared, failure
 
-        /// Whether stored bytes answered without waiting for an origin or a worker.
+        /// Whether bytes answered that this node had, or that another one or the shared tier had for it: this node has waited for no
+        /// origin and no worker. A source's home may have.
         @inlinable
         package var isHit: Bool { self == .memory || self == .disk || self == .stale || self == .shared }
     }

@@ -44,7 +44,7 @@ package struct ImageResponse: Sendable {
         case memory
         /// The disk tier, as they are.
         case disk
-        /// The tier that nodes share.
+        /// The tier that nodes share, or the source's home among the nodes.
         case shared
         /// What is stored of a source: its record, its original, or what is rendered from that.
         case stored
