@@ -6,19 +6,20 @@ package import Primitives
 
 /// The kinds of stored bytes.
 package enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
-    /// Bytes as the origin sent them.
+    /// Bytes as the origin sent them, or in the format that a rule's `storeAs` names. An untransformed picture has them, too.
     case original = 1
-    /// Bytes made from an original.
+    /// Bytes made from an original by a plan.
     case result = 2
     /// A smaller version of an original, from which further results are made.
     case intermediate = 3
-    /// Bytes made from an intermediate: they differ from those of a result with the same key.
+    /// Bytes made from an intermediate, stored or of the same decoding: they differ from those of a result with the same key.
+    /// One that is improved stays one, whatever the better bytes are made from.
     case derived = 4
 
-    /// Whether it is sent to clients.
+    /// Whether a plan made it for clients. They are sent originals, too, as untransformed pictures.
     package var isResult: Bool { self == .result || self == .derived }
 
-    /// Those that are sent to clients, in the order in which they are looked for.
+    /// Those that a plan made for clients, in the order in which they are looked for.
     package static let results: [EntryKind] = [.result, .derived]
 }
 
@@ -44,7 +45,8 @@ package enum ResultStage: UInt8, Sendable, Hashable {
 /// The description of an entry's bytes, in memory and in the disk file's header alike.
 package struct EntryDescription: Sendable, Hashable {
     package var kind: EntryKind
-    /// The entry's key; on disk an original has the source's key, in memory that of the untransformed result.
+    /// The entry's key. An original has its source's, on disk and where `cache.originals` stores it in memory; once it has
+    /// answered a request, memory may have it as the untransformed result, too, under the result's.
     package var key: CacheKey
     /// The canonical text behind `key`, compared on every disk look-up.
     package var keyText: String
