@@ -29,8 +29,8 @@ extension ImagePipeline {
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
         else { return .unknown }
-        // Before the look-up: `advice` also counts the request, of what is not stored yet, too.
-        let advice = tiers.advice(for: isPlain ? request.sourceKey : request.resultKey)
+        // Before the look-up: requests for what is not stored yet are noted, too.
+        let advice = tiers.noteRequest(of: isPlain ? request.sourceKey : request.resultKey)
         guard advice != .memory, let (key, kind, text) = tiers.place(of: request) else { return .unknown }
         let keepsOpen = advice == .openFile
         // Before anything is looked up: what is purged or replaced meanwhile is not stored.

@@ -45,11 +45,11 @@ final class AccessFilter: Sendable {
     /// Repeated requests between two looks at how crowded it is.
     private static let lookInterval = 256
 
-    /// Notes a request, and says where the entry belongs if it was requested lately.
+    /// Notes a request, and returns where the entry belongs, if it was requested lately.
     ///
     /// - Parameter evictions: called now and then: how many entries were evicted for lack of space so far.
-    func advice(
-        for key: CacheKey, mayUseMemory: Bool, mayUseFiles: Bool, evictions: () -> (memory: Int, files: Int)
+    func noteRequest(
+        of key: CacheKey, mayUseMemory: Bool, mayUseFiles: Bool, evictions: () -> (memory: Int, files: Int)
     ) -> Advice {
         let place = Int(truncatingIfNeeded: key.high) & (Self.capacity - 1)
         let mark = UInt32(truncatingIfNeeded: key.low) | 1

@@ -218,10 +218,11 @@ package final class ImageTiers: Sendable {
         return disk.mayContain(key, kind: .derived) ? (key, .derived, request.resultKeyText) : nil
     }
 
-    func advice(for key: CacheKey) -> AccessFilter.Advice {
+    /// Notes a request for what memory does not have, and returns where its entry belongs.
+    func noteRequest(of key: CacheKey) -> AccessFilter.Advice {
         guard keepsFiles || results.usesMemory else { return .stay }
-        return accessFilter.advice(
-            for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
+        return accessFilter.noteRequest(
+            of: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
             evictions: { (memory.evictedForSpace, openFiles.evictedForSpace) })
     }
 
