@@ -77,7 +77,7 @@ package final class Metrics: Sendable {
 
     package let coalescedRequests: MetricCounter<Metric.SharedTask>
     package let tasks = MetricReading.gauge(
-        "tasks", "Fetches and transforms that requests wait for, queued ones included.",
+        "tasks", "Fetches and transforms that further requests can join, queued ones included.",
         labels: ["task": Metric.SharedTask.allCases.map(\.label)])
     package let failedURLs = MetricReading.gauge(
         "failed_urls", "Failed URLs remembered.", labels: ["class": Metric.failureClasses])

@@ -113,7 +113,7 @@ package final class ImagePipeline: Sendable {
     /// Most sources whose refresh has failed and that are paused, for each that may run.
     private static let pausedRefreshes = 128
 
-    /// Fetches and images under way, for the metrics.
+    /// Fetches and images under way that further requests can join, for the metrics.
     package var taskCounts: (fetches: Int, images: Int) { (fetches.count, tasks.count) }
 
     /// An entry that may be served at once.
