@@ -41,7 +41,7 @@ static inline CURLcode ccurl_set_write_function(
     return curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, function);
 }
 
-// The function gets the start of the address that libcurl is about to connect to, and its length.
+// The function gets the address that libcurl is about to connect to.
 static inline CURLcode ccurl_set_open_socket_function(
     CURL *handle,
     curl_socket_t (*function)(void *context, curlsocktype purpose, struct curl_sockaddr *address)) {

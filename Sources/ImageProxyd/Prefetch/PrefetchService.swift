@@ -180,20 +180,20 @@ final class PrefetchService: Sendable {
     /// Begins what may begin, and ends what has ended.
     private func advance(saves: Bool = false) {
         let (now, seconds) = (now, seconds)
-        let (startsSaving, oldAlarm) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+        let (startsSaving, oldWakeUp) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard !state.isStopped, let maker = state.maker else { return (false, nil) }
             let ended = state.queue.takeEnded(at: now, seconds: seconds)
             finish(ended, &state)
             while let job = state.queue.next(at: now, seconds: seconds) {
                 state.tasks[job.id] = Task(priority: .utility) { await self.run(job, maker) }
             }
-            let old = setAlarm(&state, now)
+            let old = setWakeUp(&state, now)
             let isDue = now - state.savedAt >= Self.savingInterval && !state.tasks.isEmpty
             guard saves || !ended.isEmpty || isDue, !state.isSaving else { return (false, old) }
             (state.isSaving, state.savedAt) = (true, now)
             return (true, old)
         }
-        oldAlarm?.cancel()
+        oldWakeUp?.cancel()
         if startsSaving { saving.async { self.save() } }
     }
 
@@ -206,7 +206,7 @@ final class PrefetchService: Sendable {
 
     /// Has `advance` called when time brings something to do.
     /// - Returns: the wake-up that this one replaces.
-    private func setAlarm(_ state: inout State, _ now: Duration) -> Task<Void, Never>? {
+    private func setWakeUp(_ state: inout State, _ now: Duration) -> Task<Void, Never>? {
         let time = state.queue.nextTime(after: now)
         guard time != state.wakeUp?.time else { return nil }
         let old = state.wakeUp?.task

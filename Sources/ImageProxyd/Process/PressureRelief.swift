@@ -10,7 +10,8 @@ struct PressureRelief: Sendable {
     private var full: Int
     /// The size that may be used now, in bytes.
     private(set) var bound: Int
-    private var lastAlarm = Int64.min
+    /// When memory was last short, or the last step of regrowth was.
+    private var lastChange = Int64.min
 
     /// The minimum of the configured size, as a divisor.
     private static let floor = 16
@@ -38,14 +39,14 @@ struct PressureRelief: Sendable {
     /// Records that memory is short while the tier holds `bytes`, and returns the bound.
     mutating func pressureReported(holding bytes: Int, at now: Int64) -> Int {
         bound = max(full / Self.floor, min(bound, bytes) / 2)
-        lastAlarm = now
+        lastChange = now
         return bound
     }
 
     /// Returns the bound, a step more than before if there was no pressure.
     mutating func relax(at now: Int64) -> Int {
-        guard isReduced, now - lastAlarm >= Self.calm else { return bound }
-        lastAlarm = now
+        guard isReduced, now - lastChange >= Self.calm else { return bound }
+        lastChange = now
         bound = min(full, bound + full / Self.step)
         return bound
     }

@@ -170,7 +170,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "An unknown parameter that other proxies have gets the name of this one's",
+        "An unknown parameter, another proxy's or misspelled, is answered with the name of the one that is meant",
         arguments: [
             ("width", "resize:300x200"), ("w", "resize:300x200"), ("H", "resize:300x200"), ("fit", ":cover"),
             ("resize", "transform=resize"), ("blur", "transform=blur"), ("q", "'quality'"),
@@ -178,7 +178,7 @@ struct ImageRequestParserTests {
             ("src", "'url'"), ("qualty", "'quality'"), ("resize:300x200", "transform=resize:300x200"),
             ("amp;format", "'&amp;'"),
         ])
-    func foreignParameters(name: String, hint: String) {
+    func unknownParameters(name: String, hint: String) {
         let error = #expect(throws: ImageRequestError.self) { try parse("\(name)=5&\(Self.url)") }
 
         let said: String? = if case .unknownParameter(_, let said) = error { said } else { nil }

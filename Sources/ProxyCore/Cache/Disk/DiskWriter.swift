@@ -13,8 +13,8 @@ import Synchronization
 /// Safe because everything mutable but the inbox, which has a lock, is used on the queue alone.
 final class DiskWriter: @unchecked Sendable {
     let storage: DiskStorage
-    /// Whether there may be files that the index does not know: it is new, or the last process did not end in
-    /// order.
+    /// Whether there may be files that the index does not know: it is new, or the last process did not end in order, had not
+    /// scanned all, or could not remove some.
     let needsScan: Bool
     private let queue = DispatchQueue(label: "disk cache writer")
     private let inbox = Mutex(WriteInbox())

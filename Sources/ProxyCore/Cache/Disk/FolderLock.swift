@@ -25,7 +25,8 @@ final class FolderLock: Sendable {
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
-    /// Whether there may be files that the index does not know: the last process did not end in order, or had not scanned all.
+    /// Whether there may be files that the index does not know: the last process did not end in order, had not
+    /// scanned all, or could not remove some.
     let needsScan: Bool
 
     private let file: OwnedDescriptor

@@ -6,7 +6,8 @@ import Primitives
 ///
 /// Pure: closed while it works, open for a short time that doubles with each further failure, half open after that time:
 /// then one fetch alone may probe whether the origin is back, and a further one each time that the first pause has passed
-/// without a result, since a client may choose what takes long. Times are seconds since 1970.
+/// without a result, since a client may choose what takes long. Times are seconds by one clock that its owner reads: for an origin
+/// since 1970, for a store since the start.
 package struct CircuitBreaker: Sendable {
     /// Whether a fetch may begin.
     package enum Admission: Sendable, Hashable {
@@ -53,7 +54,7 @@ package struct CircuitBreaker: Sendable {
     /// The fetch has failed in the way that counts.
     /// - Parameters:
     ///   - isProbe: what `admit` has said of it.
-    ///   - now: seconds since 1970.
+    ///   - now: in seconds, by the same clock as in `admit`.
     ///   - rules: the settings.
     ///   - random: from 0 up to 1.
     ///   - least: seconds that a pause lasts at least, within `rules.maximum`.
