@@ -26,10 +26,9 @@ extension ImageJob {
         var target = try tiers.newResult(.derived, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await renderWithFallback(plan, from: found.body, to: &target)
+            rendition = try await countedRendition(plan, from: found.body, to: &target)
         } catch {
             let failure = PipelineError(error)
-            metrics.count(failedTransform: failure)
             guard !failure.isTemporary else { throw failure }
             guard !failure.isOfPlan else {
                 remember(failure.of(source.record.contentHash))
@@ -39,7 +38,6 @@ extension ImageJob {
             _ = try? await tiers.disk.remove(found.description.key, kind: .intermediate)
             return nil
         }
-        metrics.count(rendition, by: plan)
         guard await tiers.isUnaltered(found.file, for: context.client) else { return nil }
         return try await storeRendition(rendition, .derived, by: plan, from: target, of: source)
     }

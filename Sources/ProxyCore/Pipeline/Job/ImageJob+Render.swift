@@ -23,21 +23,33 @@ extension ImageJob {
         var target = try tiers.newResult(kind, for: request, of: source.record, scope: scope)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await renderWithFallback(
-                plan, from: body, to: &target,
-                intermediateTarget: second?.place)
+            rendition = try await countedRendition(
+                plan, from: body, to: &target, intermediateTarget: second?.place)
         } catch {
-            let failure = PipelineError(error)
-            metrics.count(failedTransform: failure)
-            throw failure
+            throw PipelineError(error)
         }
-        metrics.count(rendition, by: plan)
         // It may have waited for a worker for seconds, and nothing checks what that reads.
         guard await tiers.isUnaltered(source.file, for: context.client) else {
             throw .internalFailure("the original was altered while its transform waited")
         }
         if scope.usesDisk { await storeIntermediate(rendition, at: second, of: source.record) }
         return try await storeRendition(rendition, kind, by: plan, from: target, of: source)
+    }
+
+    /// Has a worker render into the target, and counts what it made, or why it made nothing.
+    func countedRendition(
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget,
+        intermediateTarget: FilePlace? = nil
+    ) async throws(RenderError) -> Rendition {
+        do throws(RenderError) {
+            let rendition = try await renderWithFallback(
+                plan, from: body, to: &target, intermediateTarget: intermediateTarget)
+            metrics.count(rendition, by: plan)
+            return rendition
+        } catch {
+            metrics.count(failedTransform: PipelineError(error))
+            throw error
+        }
     }
 
     /// Has a worker render into the target, and once more into memory where the disk has no space.

@@ -23,12 +23,10 @@ extension ImageJob {
         let rendition: Rendition
         var target = try LoadError.translated(tiers.memoryTarget)
         do throws(RenderError) {
-            rendition = try await renderWithFallback(plan, from: original.content.body, to: &target)
+            rendition = try await countedRendition(plan, from: original.content.body, to: &target)
         } catch {
-            metrics.count(failedTransform: PipelineError(error))
             throw .unusable(error)
         }
-        metrics.count(rendition, by: plan)
         let written = StoredBody.file(target.file, offset: target.offset, length: Int64(rendition.byteCount))
         return try await adopted(written, as: rendition.format)
     }
