@@ -162,14 +162,12 @@ package final class FailedURLs: Sendable {
     }
 
     func remember(
-        _ failure: PipelineError, source: CacheKey, as full: CacheKey? = nil, result: CacheKey,
-        _ text: String = "",
-        _ history: FetchContext.History? = nil, isOfResult: Bool = false, atMost seconds: Int64? = nil,
-        at now: Int64
+        _ failure: PipelineError, source: CacheKey, as full: CacheKey, result: CacheKey, _ text: String,
+        _ history: FetchContext.History?, isOfResult: Bool, atMost seconds: Int64?, at now: Int64
     ) {
         guard let memory = failure.row.memory else { return }
         let key =
-            memory.scope == .source && !isOfResult ? self.key(ofSource: full ?? source, history) : result
+            memory.scope == .source && !isOfResult ? self.key(ofSource: full, history) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
         remember(key, failure, as: memory.kind, ofSource: source, text, atMost: most, at: now)
     }
@@ -214,31 +212,30 @@ package final class FailedURLs: Sendable {
     }
 
     /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
-    /// - Parameter full: the key of its whole URL; nil for `source`.
+    /// - Parameter full: the key of its whole URL.
     func beginVerification(
-        of source: CacheKey, as full: CacheKey? = nil, _ content: ContentHash? = nil,
-        _ history: FetchContext.History? = nil,
+        of source: CacheKey, as full: CacheKey, _ content: ContentHash?, _ history: FetchContext.History?,
         at now: Int64
     ) -> Bool {
         // With no time for such failures there is nothing to find out.
-        let key = refusingKey(ofSource: full ?? source, history, at: now)
+        let key = refusingKey(ofSource: full, history, at: now)
         guard soundTime > 0, peek(key, content, at: now) == nil else { return false }
         return verifications.withLock { $0.begin(source, at: now) }
     }
 
     /// Refuses a source that fails by itself, and pauses the check of one that does not, for as long as a bad
     /// image is remembered.
-    /// - Parameter full: the key of its whole URL; nil for `source`.
+    /// - Parameter full: the key of its whole URL.
     func endVerification(
-        of source: CacheKey, as full: CacheKey? = nil, _ text: String, _ verdict: Verdict,
-        _ history: FetchContext.History? = nil, at now: Int64
+        of source: CacheKey, as full: CacheKey, _ text: String, _ verdict: Verdict,
+        _ history: FetchContext.History?, at now: Int64
     ) {
         var pause: Int64 = 0
         switch verdict {
         case .sound: pause = soundTime
         case .failed(let failure):
             remember(
-                key(ofSource: full ?? source, history), failure, as: .badImage, ofSource: source, text,
+                key(ofSource: full, history), failure, as: .badImage, ofSource: source, text,
                 at: now)
         case .unknown: break
         }
