@@ -11,7 +11,9 @@ package enum ProcessMemory {
     /// Where the kernel hides that from this user, its resident pages that no other process shares. Takes about a
     /// millisecond. Nil if there is no such process.
     package static func bytes(of process: Int32) -> Int? {
-        if let text = contents(of: "/proc/\(process)/smaps_rollup"), let bytes = proportional(rollup: text) {
+        if let text = FileIO.text(of: "/proc/\(process)/smaps_rollup", atMost: .kibibytes(64)),
+            let bytes = proportional(rollup: text)
+        {
             return bytes
         }
         return unshared(of: "\(process)")
@@ -19,7 +21,7 @@ package enum ProcessMemory {
 
     /// Bytes in memory that are neither of files nor shared; nil if there is no such process.
     package static func unshared(of process: String = "self") -> Int? {
-        contents(of: "/proc/\(process)/statm").flatMap {
+        FileIO.text(of: "/proc/\(process)/statm", atMost: .kibibytes(64)).flatMap {
             unshared(statm: $0, pageSize: sysconf(Int32(_SC_PAGESIZE)))
         }
     }
@@ -35,10 +37,5 @@ package enum ProcessMemory {
         let fields = statm.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         guard fields.count > 2 else { return nil }
         return max(0, fields[1] - fields[2]) * pageSize
-    }
-
-    private static func contents(of path: String) -> String? {
-        // Ignored: why it can't be read: the process has ended, or is another user's.
-        (try? FileIO.contents(of: path, atMost: .kibibytes(64))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -45,7 +45,7 @@ package struct ProcessMetrics: Sendable {
     private static func real(_ value: Double?) -> MetricReading.Reading? { value.map { .init([], $0) } }
 
     private static func facts() -> Facts? {
-        guard let stat = contents(of: "/proc/self/stat") else { return nil }
+        guard let stat = FileIO.text(of: "/proc/self/stat", atMost: .kibibytes(64)) else { return nil }
         return facts(
             stat: stat, bootTime: bootTime, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
             pageSize: sysconf(Int32(_SC_PAGESIZE)))
@@ -94,11 +94,5 @@ package struct ProcessMetrics: Sendable {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)
-    }
-
-    /// The text of a file of proc(5) that is shorter than a page.
-    private static func contents(of path: String) -> String? {
-        // Ignored: why a file of /proc can't be read; its metrics are then missing.
-        (try? FileIO.contents(of: path, atMost: .mebibytes(1))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -95,6 +95,12 @@ package enum FileIO {
         }
     }
 
+    /// A file's whole content as text, for files of the kernel (proc(5)); nil where it can't be read, or is longer than `most`.
+    package static func text(of path: String, atMost most: ByteCount) -> String? {
+        // Ignored: why: there is no such process, it is another user's, or the system hides the file.
+        (try? contents(of: path, atMost: most)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Returns a file's whole content.
     /// - Parameters:
     ///   - path: the file's path.

@@ -65,10 +65,8 @@ struct WorkerProcess: ~Copyable {
 
     /// Bytes of address space that the process has now (proc(5), statm); 0 if that can't be read.
     borrowing func addressSpace() -> Int {
-        // Ignored: why it can't be read: the process has ended.
-        let text = (try? FileIO.contents(of: "/proc/\(pid)/statm", atMost: .kibibytes(1))) ?? []
-        let pages = text.prefix(while: \.isASCIIDigit)
-        return pages.reduce(0) { $0 * 10 + Int($1 - 0x30) } * sysconf(Int32(_SC_PAGESIZE))
+        let text = FileIO.text(of: "/proc/\(pid)/statm", atMost: .kibibytes(1)) ?? ""
+        return (Int(text.prefix { $0 != " " }) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 
     /// Kills the process and returns when it has exited, so that it can write no more.

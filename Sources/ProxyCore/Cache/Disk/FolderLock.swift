@@ -97,8 +97,7 @@ final class FolderLock: Sendable {
     }
 
     private static func boot(_ path: String) -> [UInt8] {
-        // Ignored: why its id can't be read.
-        let id = (try? FileIO.contents(of: path, atMost: ByteCount(maxContent))) ?? []
-        return id.isEmpty ? unknownBoot : id
+        let id = FileIO.text(of: path, atMost: ByteCount(maxContent)) ?? ""
+        return id.isEmpty ? unknownBoot : Array(id.utf8)
     }
 }

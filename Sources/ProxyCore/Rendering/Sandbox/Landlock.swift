@@ -54,10 +54,8 @@ enum Landlock {
 
     /// Whether system calls of this process are filtered (proc(5), `Seccomp`); false where that can't be read.
     private static var isFiltered: Bool {
-        // Ignored: why the file can't be read; the reason is then given without this.
-        let text = (try? FileIO.contents(of: "/proc/self/status", atMost: .kibibytes(64))) ?? []
-        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
-        return lines.contains { $0.hasPrefix("Seccomp:") && $0.hasSuffix("2") }
+        let text = FileIO.text(of: "/proc/self/status", atMost: .kibibytes(64)) ?? ""
+        return text.split(separator: "\n").contains { $0.hasPrefix("Seccomp:") && $0.hasSuffix("2") }
     }
 
     private static func allow(_ folder: String, in rules: OwnedDescriptor) throws(Unavailable) {
