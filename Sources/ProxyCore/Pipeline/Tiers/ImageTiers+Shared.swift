@@ -15,7 +15,7 @@ extension ImageTiers {
         _ entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
     ) async {
         let policy = entry.description.kind == .original ? originals : results
-        guard policy.usesDisk, scope.usesDisk, !record.reuse.directives.forbidStoring,
+        guard mayStoreOnDisk(of: record, by: policy, scope),
             !token.knowsNewerContent(than: entry.description)
         else { return }
         // Ignored: why; the tier has counted it.

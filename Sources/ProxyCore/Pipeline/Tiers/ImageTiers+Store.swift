@@ -39,9 +39,9 @@ extension ImageTiers {
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, scope: StorageScope
     ) throws(PipelineError) -> OutputTarget {
-        let mayStore = results.usesDisk && scope.usesDisk && !record.reuse.directives.forbidStoring
         do throws(BodyError) {
-            return try target(kind, request.resultKeyText, mayStore: mayStore)
+            return try target(
+                kind, request.resultKeyText, mayStore: mayStoreOnDisk(of: record, by: results, scope))
         } catch {
             throw PipelineError(LoadError(error))
         }
@@ -51,8 +51,15 @@ extension ImageTiers {
     func newIntermediate(
         _ key: IntermediateKey, of record: SourceRecord, scope: StorageScope
     ) -> OutputTarget? {
-        guard results.usesDisk, scope.usesDisk, !record.reuse.directives.forbidStoring else { return nil }
+        guard mayStoreOnDisk(of: record, by: results, scope) else { return nil }
         return stagedTarget(.intermediate, key.text)
+    }
+
+    /// Whether policy, client and origin let the disk tier store something of a source.
+    func mayStoreOnDisk(
+        of record: SourceRecord, by policy: CacheConfiguration.StorePolicy, _ scope: StorageScope
+    ) -> Bool {
+        policy.usesDisk && scope.usesDisk && !record.reuse.directives.forbidStoring
     }
 
     private func target(
@@ -129,7 +136,7 @@ extension ImageTiers {
             stored.isAnywhere = memory.insert(entry, token: token) != nil
         }
         // Together with the record: a request that reads that before would look for bytes that are not there yet.
-        if originals.usesDisk, scope.usesDisk,
+        if mayStoreOnDisk(of: record, by: originals, scope),
             await storeOnDisk(
                 content, place.value, description, record, durable: scope == .durable, for: client,
                 token: token)
