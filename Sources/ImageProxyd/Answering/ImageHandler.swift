@@ -158,8 +158,12 @@ package final class ImageHandler: Sendable {
             cached.entry.id == alias.entry, seconds < alias.expires
         else { return false }
         let entry = cached.entry
-        if cached.isStale { refresh(entry, request) }
-        if pipeline.shouldImprove(entry, at: seconds) { improve(entry, request) }
+        if cached.isStale {
+            pipeline.refresh(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
+        }
+        if pipeline.shouldImprove(entry, at: seconds) {
+            pipeline.improve(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
+        }
         if entry.shouldRecordAccess(at: seconds, every: Self.accessInterval) { pipeline.recordUse(entry) }
         mapping.answerHit(alias, cached, to: request, at: now, with: &response)
         return true
@@ -191,14 +195,6 @@ package final class ImageHandler: Sendable {
         return RequestDirectives(
             cacheControl: request.values(of: .cacheControl),
             pragma: Self.pragma.map { request.values(of: $0) } ?? [])
-    }
-
-    private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.refresh(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
-    }
-
-    private func improve(_ entry: MemoryEntry, _ request: HTTPRequest) {
-        pipeline.improve(entry, for: ClientID(request.client)) { [self] in parsedAgain(request) }
     }
 
     /// The request of a hit by an alias, which is not parsed to answer it.
