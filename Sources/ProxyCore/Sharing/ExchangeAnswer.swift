@@ -22,7 +22,7 @@ struct ExchangeAnswer: Sendable {
     /// The object that it contains.
     func object(by clock: StoreClock) -> StoredObject {
         let now = clock.now
-        let date = field("date").flatMap { HTTPDate($0, now: now) }?.seconds ?? now
+        let date = clock.time(of: self) ?? now
         let storedAt = field("last-modified").flatMap { HTTPDate($0, now: now) }?.seconds ?? date
         let start = "x-amz-meta-"
         let metadata = fields.filter { $0.name.hasPrefix(start) }.map {

@@ -17,8 +17,8 @@ package struct DiskHit: Sendable {
     package internal(set) var record: SourceRecord?
     /// The file that the bytes are in, as it was when they were checked; nil for bytes in memory.
     package internal(set) var file: CheckedFile?
-    /// Whether it lies in a read-only folder.
-    package internal(set) var isReadOnly = false
+    /// Whether it lies in a read-only folder; entries of those are always read as open files.
+    package var isReadOnly: Bool { file?.isReadOnly == true }
 
     /// An open file whose body was what had been stored.
     package struct CheckedFile: Sendable {
@@ -174,7 +174,7 @@ extension DiskCache {
         }
         // Two texts with one key: the file is sound, and another text's.
         guard entry.description.keyText == keyText else { return nil }
-        var hit = DiskHit(description: entry.description, body: body, isReadOnly: other != nil)
+        var hit = DiskHit(description: entry.description, body: body)
         if let identity, case .file(let file, let offset, let length) = body {
             hit.file = DiskHit.CheckedFile(
                 id: id, file: file, range: offset..<offset + length, checksum: entry.bodyChecksum,

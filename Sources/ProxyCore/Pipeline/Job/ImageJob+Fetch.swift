@@ -99,6 +99,7 @@ extension ImageJob {
         let part = context.trace?.begin("fetch", .client)
         let (originRequest, admission) = try admittedRequest(for: fetch, validating: record, part)
         let start = ContinuousClock.now
+        func elapsed() -> Int { (ContinuousClock.now - start).inMicroseconds }
         let received: Source?
         var (summary, took) = (LoadSummary(), 0)
         do throws(LoadError) {
@@ -107,14 +108,14 @@ extension ImageJob {
             } else {
                 summary = try await pipeline.loader.load(originRequest, into: fetch)
             }
-            took = (ContinuousClock.now - start).inMicroseconds
+            took = elapsed()
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
             let failure = PipelineError(
                 error, at: fetch.hop(from: originRequest.url, of: request.source, after: error))
             failures.hosts.report(admission, failure, lastHop: fetch.received.lastHop, at: now.seconds)
-            metrics.count(failedFetch: failure, took: (ContinuousClock.now - start).inMicroseconds)
+            metrics.count(failedFetch: failure, took: elapsed())
             part?.end(summary, status: failure.upstreamStatus, of: originRequest.url, failure)
             remember(
                 failure, atMost: fetch.received.refusal.flatMap(freshness.lifetime(ofRefusal:)),

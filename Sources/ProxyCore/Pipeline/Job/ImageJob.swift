@@ -261,8 +261,7 @@ struct ImageJob: Sendable {
             return try await derivedRendition(of: source, by: plan)
         }
         offerUse(found.description, of: source.record)
-        let isOnDisk = found.isFromDisk || found.entry?.isOnDisk == true
-        let tier: ImageResponse.Provenance = isOnDisk ? .disk : .memory
+        let tier: ImageResponse.Provenance = found.entry?.isOnDisk ?? true ? .disk : .memory
         var response = ImageResponse(of: source, found.description, found.body, provenance: tier)
         response.description.name(request.resultKey, request.resultKeyText)
         response.isStored = true

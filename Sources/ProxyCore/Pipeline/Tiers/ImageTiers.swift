@@ -102,9 +102,8 @@ package final class ImageTiers: Sendable {
     struct Found: Sendable {
         let description: EntryDescription
         let body: StoredBody
+        /// The entry that memory, or an open file, has of them; nil for the disk tier's.
         var entry: MemoryEntry?
-        /// Whether they are from the disk tier and not from memory.
-        var isFromDisk = false
         /// The disk tier's file that they are in.
         var file: DiskHit.CheckedFile?
     }
@@ -236,7 +235,7 @@ package final class ImageTiers: Sendable {
             guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText, for: client) else {
                 return nil
             }
-            return Found(description: hit.description, body: hit.body, isFromDisk: true, file: hit.file)
+            return Found(description: hit.description, body: hit.body, file: hit.file)
         } catch .overloaded {
             throw .queueFull
         } catch {
