@@ -21,7 +21,7 @@ extension PoolState {
         /// Wakes threads, answers pings and resumes callers.
         func perform() {
             for alert in alerts { alert.raise() }
-            for failure in failures { failure.job.fail(failure.error) }
+            for failure in failures { failure.job.finish(.failure(failure.error)) }
             for continuation in resumptions { continuation.resume() }
             if let (continuation, result) = started { continuation.resume(returning: result) }
         }

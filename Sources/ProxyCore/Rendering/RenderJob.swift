@@ -27,13 +27,6 @@ struct RenderJob: Sendable {
     /// Whether it has computed for longer than its header promised, and counts as much work from then on.
     var isSlow = false
 
-    /// The same, for its second worker.
-    var retried: RenderJob {
-        var job = self
-        job.isRetried = true
-        return job
-    }
-
     /// When a job that waits fails: so long after it was enqueued, or after the last of its clients joined, which would
     /// otherwise fail sooner than with a job of its own.
     static func deadline(
@@ -50,10 +43,5 @@ struct RenderJob: Sendable {
     /// Answers the caller.
     func finish(_ result: Result<Rendition, RenderError>) {
         continuation.resume(returning: result)
-    }
-
-    /// Answers the caller with an error.
-    func fail(_ error: RenderError) {
-        finish(.failure(error))
     }
 }

@@ -68,9 +68,13 @@ extension WorkerThread {
             state.workerEnded(index, reason, with: isRetried ? nil : job)
             state.releaseMemory(of: index)
         }
-        guard !isRetried else { return .retry(job.retried) }
-        job.fail(error)
-        return .gone
+        guard isRetried else {
+            job.finish(.failure(error))
+            return .gone
+        }
+        var again = job
+        again.isRetried = true
+        return .retry(again)
     }
 
     /// Whether something other than the job may have ended its worker, so that it is retried.

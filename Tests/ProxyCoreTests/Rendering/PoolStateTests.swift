@@ -47,7 +47,7 @@ struct PoolStateTests {
         for (index, client) in ([1, 2, 1, 2] as [UInt32]).enumerated() {
             jobs.append(try await job(index, for: client))
         }
-        defer { for job in jobs { job.fail(.cancelled) } }
+        defer { for job in jobs { job.finish(.failure(.cancelled)) } }
 
         state.workerStarted(0, pid: 1, at: Self.start)
         _ = state.submit(jobs[0])
