@@ -3,9 +3,6 @@
 package import Primitives
 
 extension TransformPipeline {
-    /// The names of all operations, in the order of the reference.
-    package static var operationNames: [String] { TransformRegistry.all.map { $0.name } }
-
     /// The reference of all operations for programs, derived from their declarations.
     package static var catalogue: JSONValue {
         let operations = TransformRegistry.all.map { type -> JSONValue in

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Imaging
 import Primitives
 import TestSupport
 import Testing
+
+@testable import Imaging
 
 /// Building a pipeline, and taking it along.
 extension BrowserTests {
@@ -13,7 +14,7 @@ extension BrowserTests {
             let offered = try await browser.run(
                 "return [...document.querySelectorAll('#picker-list button')].map((b) => b.dataset.name).toSorted()"
             )
-            #expect(offered == .strings(TransformPipeline.operationNames.sorted()))
+            #expect(offered == .strings(TransformRegistry.all.map { $0.name }.sorted()))
 
             try await browser.add("rotate")
             try await browser.waitForPipeline("resize:800x,rotate:8")

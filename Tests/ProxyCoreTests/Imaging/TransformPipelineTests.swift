@@ -248,7 +248,7 @@ struct TransformPipelineTests {
             return row.split(separator: ",").map { String($0.prefix { $0 != ":" }) }
         }
 
-        #expect(Set(names) == Set(TransformPipeline.operationNames))
+        #expect(Set(names) == Set(TransformRegistry.all.map { $0.name }))
     }
 
     @Test("The catalogue describes every operation by its own declaration")
@@ -256,7 +256,7 @@ struct TransformPipelineTests {
         let catalogue = TransformPipeline.catalogue
 
         #expect(
-            TransformPipeline.operationNames == [
+            TransformRegistry.all.map { $0.name } == [
                 "resize", "crop", "inset", "trim", "pad", "extend", "rotate", "flip", "orient", "round",
                 "mask", "tint", "blur", "sharpen", "pixelate", "brightness", "contrast", "saturation",
                 "gamma", "exposure", "hue", "grayscale", "invert", "sepia", "duotone", "channels", "curve",
@@ -264,7 +264,7 @@ struct TransformPipelineTests {
                 "watermark", "text", "speed", "delay", "loop", "reverse",
             ])
         func fact(_ operation: String, _ parameter: Int, _ name: String) -> JSONValue? {
-            let index = TransformPipeline.operationNames.firstIndex(of: operation) ?? -1
+            let index = TransformRegistry.all.firstIndex { $0.name == operation } ?? -1
             return catalogue.inside(["\(index)", "parameters", "\(parameter)", name])
         }
         #expect(

@@ -16,7 +16,7 @@ struct ExampleTests {
 
     @Test("Every transform that a page shows can be requested as it stands")
     func transforms() throws {
-        let operations = Set(TransformPipeline.operationNames)
+        let operations = Set(TransformRegistry.all.map { $0.name })
         var count = 0
         for page in Self.pages {
             let text = TextFiles.read(page)
