@@ -11,30 +11,21 @@ extension SharedTier {
     /// Offers a picture, or an original, that has just been made or fetched, or that was used.
     ///
     /// - Parameters:
-    ///   - upload: how it is read when its turn comes.
-    ///   - isOriginal: whether it is the source's original.
+    ///   - upload: what it is, and how it is read when its turn comes.
     ///   - cost: milliseconds of work that it took; nil for a use of what was there.
-    package func offer(_ upload: SharedUpload, isOriginal: Bool, cost: Int?) {
-        guard !isOriginal || configuration.originals else { return }
-        let key = isOriginal ? upload.subject.source : upload.subject.result
+    package func offer(_ upload: SharedUpload, cost: Int?) {
+        guard upload.part != .original || configuration.originals else { return }
         let subject = upload.subject
-        let isWorthIt = uploads.isWorthIt(key, cost: cost) { time in
+        let isWorthIt = uploads.isWorthIt(upload.key, cost: cost) { time in
             store.clock.now - time < Int64(configuration.maxAge.seconds)
                 && !journal.isPurged(subject, tags: [], madeAt: time)
         }
-        guard isWorthIt else { return }
-        var waiting = upload
-        waiting.key = key
-        append(waiting)
+        if isWorthIt { append(upload) }
     }
 
     /// Offers a record that the origin has confirmed, or changed, of a source that the tier has.
     package func offerRecord(_ upload: SharedUpload) {
-        guard uploads.isShared(upload.subject.source) else { return }
-        var waiting = upload
-        // A key of its own: a record must not replace the source's original, which waits under the source's key.
-        waiting.key = CacheKey(high: upload.subject.source.low, low: upload.subject.source.high)
-        append(waiting)
+        if uploads.isShared(upload.subject.source) { append(upload) }
     }
 
     /// Notes that the tier has a picture or a source, which so is not uploaded again.

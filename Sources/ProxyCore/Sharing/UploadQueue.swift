@@ -19,6 +19,14 @@ package struct SharedUpload: Sendable {
         }
     }
 
+    /// What of a picture it is.
+    package enum Part: Sendable {
+        case result, original
+        /// The record of the source alone.
+        case record
+    }
+
+    package var part: Part
     /// Which picture.
     package var subject: SharedSubject
     /// Void once it is purged.
@@ -29,14 +37,21 @@ package struct SharedUpload: Sendable {
     /// How often it has failed.
     var failures = 0
     /// What it waits as: a later one of the same key replaces it.
-    var key: CacheKey
+    var key: CacheKey {
+        switch part {
+        case .result: subject.result
+        case .original: subject.source
+        // A key of its own: a record must not replace the source's original.
+        case .record: CacheKey(high: subject.source.low, low: subject.source.high)
+        }
+    }
 
     /// Combines the members.
     package init(
-        _ subject: SharedSubject, token: PurgeToken, read: @escaping @Sendable () async -> Content?
+        _ part: Part, of subject: SharedSubject, token: PurgeToken,
+        read: @escaping @Sendable () async -> Content?
     ) {
-        (self.subject, self.token, self.read) = (subject, token, read)
-        key = subject.result
+        (self.part, self.subject, self.token, self.read) = (part, subject, token, read)
     }
 }
 

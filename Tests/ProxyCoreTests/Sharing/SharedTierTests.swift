@@ -178,7 +178,7 @@ struct SharedTierTests {
         let token = PurgeLog().token(for: Fixture.subject.source)
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
         fixture.tier.offer(
-            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 0)
+            SharedUpload(.result, of: Fixture.subject, token: token) { content }, cost: 0)
         await fixture.origin.wait { $0.completions["/pictures/" + name, default: 0] >= 3 }
 
         #expect(await fixture.tier.result(of: Fixture.subject, madeFrom: nil)?.body == Fixture.picture)
@@ -257,7 +257,7 @@ struct SharedTierTests {
         let content = SharedUpload.Content(record: fixture.record(), entry: fixture.entry())
         let token = PurgeLog().token(for: Fixture.subject.source)
         fixture.tier.offer(
-            SharedUpload(Fixture.subject, token: token) { content }, isOriginal: false, cost: 10_000)
+            SharedUpload(.result, of: Fixture.subject, token: token) { content }, cost: 10_000)
         await fixture.timer.advance(by: .zero, when: 1)
         fixture.monotonic.advance(by: SharedTier.breakerRules.pause.duration)
         await fixture.timer.advance(by: SharedTier.breakerRules.pause.duration, when: 1)

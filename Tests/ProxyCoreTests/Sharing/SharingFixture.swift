@@ -219,6 +219,8 @@ final class SharingFixture: Sendable {
         var subject = Self.subject
         subject.tags = tags
         await tier.run(
-            SharedUpload(subject, token: token) { SharedUpload.Content(record: record, entry: entry) })
+            SharedUpload(.result, of: subject, token: token) {
+                SharedUpload.Content(record: record, entry: entry)
+            })
     }
 }

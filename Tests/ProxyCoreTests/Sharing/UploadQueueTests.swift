@@ -14,7 +14,7 @@ struct UploadQueueTests {
         let subject = SharedSubject(
             source: key(text), sourceText: "", url: "", result: key(text),
             resultText: String(repeating: "x", count: bytes), tags: [])
-        return SharedUpload(subject, token: PurgeLog().token(for: key(text))) { nil }
+        return SharedUpload(.result, of: subject, token: PurgeLog().token(for: key(text))) { nil }
     }
 
     @Test("A picture is worth it after some uses, or at once where it took long")

@@ -165,7 +165,9 @@ extension ImageJob {
         }
         let record = source.record
         shared.offerRecord(
-            SharedUpload(subject, token: token) { SharedUpload.Content(record: record, entry: nil) })
+            SharedUpload(.record, of: subject, token: token) {
+                SharedUpload.Content(record: record, entry: nil)
+            })
     }
 
     /// Offers a picture that has just been made.

@@ -73,10 +73,11 @@ extension ImageTiers {
         guard let shared, !record.reuse.directives.forbidStoring, kind != .intermediate else { return }
         let token = purgeLog.token(for: subject.result, subject.source)
         let isOriginal = kind == .original
-        let upload = SharedUpload(subject, token: token) { [weak self] in
+        let upload = SharedUpload(isOriginal ? .original : .result, of: subject, token: token) {
+            [weak self] in
             await self?.content(of: subject, isOriginal: isOriginal)
         }
-        shared.offer(upload, isOriginal: isOriginal, cost: cost)
+        shared.offer(upload, cost: cost)
     }
 }
 
