@@ -10,7 +10,8 @@ import Sharing
 
 /// Copies pictures of the shared tier to the local disk, and reads local pictures for uploads.
 extension ImageTiers {
-    /// Stores what the shared tier had on this node's disk; a failure is counted there, and costs another look-up.
+    /// Stores on this node's disk what the source's home or the shared tier had; a failure is counted there, and costs another
+    /// look-up.
     func storeShared(
         _ entry: PortableEntry, of record: SourceRecord, scope: StorageScope, token: PurgeToken
     ) async {
