@@ -15,6 +15,8 @@ package struct DownstreamControl: Sendable, Hashable {
     package var directives: SourceRecord.Directives
     /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if the origin sends them (RFC 5861).
     package var staleWhileRevalidate: Int64?, staleIfError: Int64?
+    /// Seconds of `stale-while-revalidate` that browsers may have at most; nil if as many as the origin sends.
+    private var mostStaleOfBrowsers: Int64?
 
     package init(
         lifetime: Int64, browserLifetime: Int64? = nil, directives: SourceRecord.Directives,
@@ -56,11 +58,7 @@ package struct DownstreamControl: Sendable, Hashable {
         if browserLifetime != nil || mostOfBrowsers != bounded.lifetime {
             bounded.browserLifetime = mostOfBrowsers
         }
-        if browser != .zero, let stale = staleWhileRevalidate {
-            // Browsers know no directive of their own for it.
-            let left = min(stale, age + Int64(browser.seconds) - mostOfBrowsers)
-            bounded.staleWhileRevalidate = left > 0 ? left : nil
-        }
+        if browser != .zero { bounded.mostStaleOfBrowsers = age + Int64(browser.seconds) - mostOfBrowsers }
         return bounded
     }
 
@@ -96,7 +94,10 @@ package struct DownstreamControl: Sendable, Hashable {
         if directives.contains(.noTransform) { value += ", no-transform".utf8 }
         guard !forbidsStoring else { return }
         if directives.contains(.immutable) { value += ", immutable".utf8 }
-        Self.append("stale-while-revalidate", staleWhileRevalidate, to: &value)
+        let stale = staleWhileRevalidate.map { min($0, mostStaleOfBrowsers ?? $0) }
+        if stale != 0 || mostStaleOfBrowsers == nil {
+            Self.append("stale-while-revalidate", stale, to: &value)
+        }
         Self.append("stale-if-error", staleIfError, to: &value)
     }
 

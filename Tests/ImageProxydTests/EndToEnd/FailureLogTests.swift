@@ -350,11 +350,8 @@ struct FailureLogTests {
         proxy.origin.route("/a.jpg", Picture().answer(OriginGate()))
         let target = proxy.target("/a.jpg", "transform=resize:9x")
 
-        let client = try await onThread {
-            let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
-            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-            return client
-        }
+        let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+        try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
         await proxy.origin.waitForRequests("/a.jpg")
         client.hangUp()
         await proxy.origin.waitForDepartures("/a.jpg")

@@ -48,6 +48,13 @@ struct OperatorLifetimeTests {
             ("max-age=60, s-maxage=600", 5, 0, "public, max-age=55, s-maxage=600"),
             ("max-age=600, immutable", 60, 0, "public, max-age=110, s-maxage=600, immutable"),
             ("private, max-age=600", 60, 3_600, "private, max-age=110"),
+            // Browsers reuse what is stale, too, for no longer.
+            ("max-age=600, stale-while-revalidate=900", 60, 0, "public, max-age=110, s-maxage=600"),
+            (
+                "max-age=80, stale-while-revalidate=900", 60, 0,
+                "public, max-age=80, stale-while-revalidate=30"
+            ),
+            ("max-age=80, stale-while-revalidate=9", 60, 0, "public, max-age=80, stale-while-revalidate=9"),
             ("no-store", 60, 3_600, "no-store"),
             ("no-cache", 60, 3_600, "public, no-cache"),
             // Stale already.

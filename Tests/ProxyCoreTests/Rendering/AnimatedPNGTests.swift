@@ -109,6 +109,20 @@ struct AnimatedPNGTests {
         #expect(result.picture[3, 16 + 3] == Self.red)
     }
 
+    @Test("Not even if the animation has a single frame, which is a still then")
+    func hiddenBesideOne() async throws {
+        let frame = Frame(
+            picture: .plain(12, 8, Self.green), left: 0, top: 0, delay: (1, 10), disposal: 0, blending: 0)
+        let bytes = try Self.file([frame], hidden: .plain(12, 8, Self.blue))
+        let still = try Self.file([frame])
+
+        for (file, format) in [(bytes, ImageFormat.png), (still, .png), (bytes, .jpeg)] {
+            let made = try await rendered(file, as: .explicit(format))
+            #expect(made.rendition.source.frames == 1 && made.rendition.frames == 1)
+            #expect(made.picture[3, 3][1] > 250 && made.picture[3, 3][2] < 5, "\(format)")
+        }
+    }
+
     @Test("A default image outside the animation is not shown")
     func hidden() async throws {
         let bytes = try Self.file(Self.three, hidden: .plain(12, 8, Self.blue))

@@ -106,7 +106,7 @@ struct PoolStateTests {
     @Test("When the worker of a job of much work exits, a sleeping worker takes the next such job")
     func wokenForExpensive() async throws {
         let jobs = [try await job(1, for: 1), try await job(2, for: 2)]
-        defer { for job in jobs { job.fail(.cancelled) } }
+        defer { for job in jobs { job.finish(.failure(.cancelled)) } }
         var state = try state(with: jobs)
 
         state.workerEnded(0, .cancelled, with: jobs[0])
@@ -122,7 +122,7 @@ struct PoolStateTests {
     @Test("When a worker exits that was woken for a job, another sleeping one is woken")
     func wokenInstead() async throws {
         let job = try await job(1, for: 1)
-        defer { job.fail(.cancelled) }
+        defer { job.finish(.failure(.cancelled)) }
         var state = PoolState(workers: 2, depth: 4, memory: 0)
         for slot in 0..<2 {
             state.threadStarted(slot, try Alert())
@@ -166,6 +166,6 @@ struct PoolStateTests {
         #expect(isQueued && late.isEmpty)
         let taken = next(&state, after: 0)
         #expect(taken == 3)
-        for job in jobs { job.fail(.cancelled) }
+        for job in jobs { job.finish(.failure(.cancelled)) }
     }
 }

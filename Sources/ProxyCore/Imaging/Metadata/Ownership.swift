@@ -133,7 +133,8 @@ extension Ownership {
             result += rest[..<mark]
             rest = rest[mark...]
             let reference = rest.prefix(longestEntity).prefix { $0 != ";" }.dropFirst()
-            if rest.dropFirst(reference.count + 1).first == ";", let scalar = xmlCharacter(named: String(reference))
+            if rest.dropFirst(reference.count + 1).first == ";",
+                let scalar = xmlCharacter(named: String(reference))
             {
                 result.unicodeScalars.append(scalar)
                 rest = rest.dropFirst(reference.count + 2)

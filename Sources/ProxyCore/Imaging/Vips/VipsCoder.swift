@@ -67,9 +67,10 @@ package enum VipsCoder {
         let ownership = image.ownership
         switch settings.metadata {
         case .keep:
-            image.replaceUnreadableExif(by: ownership)
             image.resetOrientationOfXMP()
             image.removeThumbnail()
+            // Last: libvips reads its texts anew whenever the block is set.
+            image.replaceUnreadableExif(by: ownership)
         case .strip: image.keepOnly(ownership)
         case .none: image.removeDescriptions()
         }
