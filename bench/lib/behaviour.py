@@ -34,7 +34,7 @@ PAUSE_SECONDS = 0.2
 
 def rows(folder, origin, report):
     """Each row is a name, the measured value, and the goal in words."""
-    for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
+    for name, measure in (("start to ready", _start), ("idle memory", _memory), ("idle connection", _idle), ("stampede", _stampede),
                           ("cold page", _page), ("hits beside transforms", _beside), ("allocations", _allocations)):
         if settings.ONLY in name:
             for row in measure(folder, origin):
@@ -65,6 +65,52 @@ def _is_ready(port):
     with contextlib.suppress(Wrong):
         return load.ask(port, "/readyz").status == 200
     return False
+
+
+# MARK: idle memory
+
+def _memory(folder, origin):
+    """Memory of the daemon and two workers after the start, and after they have made pictures and are idle again: the
+    proportional set size, in which a page of several processes counts once; of their own is what no other maps."""
+    server = servers.daemon("memory", folder, origin.port, TRANSFORM_WORKERS="2")
+    _wait_for_processes(server, 3)
+    after = {"after the start": _rollup(server)}
+    for number in range(40):
+        load.ask(server.port, server.path(f"{PHOTO}?memory{number}", RESIZE))
+    time.sleep(PAUSE_SECONDS)
+    after["after 40 photos"] = _rollup(server)
+    server.close()
+    for when, (proportional, own) in after.items():
+        goal = "≤ 40 MiB" if when == "after the start" else "–"
+        yield f"idle memory, two workers, {when}", f"{proportional / 1024:.1f} MiB, {own / 1024:.1f} of their own", goal
+
+
+def _wait_for_processes(server, count):
+    """Workers start one after the other; each has loaded its libraries when it sleeps."""
+    deadline = time.monotonic() + 30
+    while len(descendants(server.pid)) < count or not _is_ready(server.port):
+        if time.monotonic() > deadline:
+            raise Wrong("the workers did not start")
+        time.sleep(0.01)
+    # The last one warms up meanwhile.
+    before = server.cpu_seconds()
+    while True:
+        time.sleep(0.5)
+        spent, before = server.cpu_seconds() - before, server.cpu_seconds()
+        if spent < 0.02:
+            return
+
+
+def _rollup(server):
+    """KiB in all, and of pages that no other process has."""
+    proportional = own = 0
+    for pid in descendants(server.pid):
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            for line in file:
+                name, *rest = line.split()
+                proportional += int(rest[0]) if name == "Pss:" else 0
+                own += int(rest[0]) if name in ("Private_Clean:", "Private_Dirty:") else 0
+    return proportional, own
 
 
 # MARK: allocations

@@ -64,7 +64,7 @@ struct DiskIndexDamageTests {
 
     @Test(
         "A key in which a bit has flipped, in a row or in its copy in the database's own index, neither stops a purge nor outlives it",
-        .timeLimit(.minutes(2)), arguments: [0, 1], [false, true])
+        .timeLimit(.minutes(20)), arguments: [0, 1], [false, true])
     func flippedKey(copy: Int, isBySweep: Bool) async throws {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }

@@ -23,6 +23,7 @@ struct StarvedWorkerTests {
             for _ in 0..<2 {
                 var pid: Int32?
                 while pid == nil {
+                    await Task.yield()
                     pid = pool.statistics.busy > 0 ? pool.statistics.processIdentifiers.first : nil
                 }
                 let stopped = try #require(pid)
