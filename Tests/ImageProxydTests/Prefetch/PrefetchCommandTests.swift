@@ -49,10 +49,11 @@ struct PrefetchCommandTests {
         let second = try await Self.prefetch(proxy, list)
 
         #expect(first.code == 0 && first.errors.isEmpty, "\(first.errors)")
-        #expect(
-            first.output.hasPrefix("3 of 3 images: 3 made (") && first.output.contains("), 0 stored already"))
+        // On a busy machine there are lines about its progress before the last one.
+        let last = first.output.split(separator: "\n").last ?? ""
+        #expect(last.hasPrefix("3 of 3 images: 3 made (") && last.contains("), 0 stored already"))
         #expect(second.code == 0 && second.output.contains("0 made (0 B), 3 stored already, 0 failed in "))
-        #expect(!first.output.contains("\u{1B}") && first.output.split(separator: "\n").count == 1)
+        #expect(!first.output.contains("\u{1B}"))
     }
 
     @Test("Failures are shown with reasons, and the exit code is 1")
