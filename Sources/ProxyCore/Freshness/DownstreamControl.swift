@@ -45,12 +45,16 @@ package struct DownstreamControl: Sendable, Hashable {
     /// The lifetimes start with the answer, so its age is added. Responses that must be revalidated or are
     /// stale are not changed.
     package func bounded(by configuration: DownstreamConfiguration, age: Int64) -> DownstreamControl {
-        guard directives.isDisjoint(with: [.noStore, .noCache, .variesOnEverything]), age < lifetime else {
-            return self
-        }
+        guard directives.isDisjoint(with: [.noStore, .noCache, .variesOnEverything]) else { return self }
         let (browser, shared) = (configuration.browserMaxAge, configuration.sharedMaxAge)
         var bounded = self
         let ofBrowsers = browserLifetime ?? lifetime
+        guard age < lifetime else {
+            if browser != .zero {
+                bounded.mostStaleOfBrowsers = max(0, age + Int64(browser.seconds) - ofBrowsers)
+            }
+            return bounded
+        }
         let mostOfBrowsers = browser == .zero ? ofBrowsers : min(ofBrowsers, age + Int64(browser.seconds))
         if shared != .zero, !directives.contains(.isPrivate) {
             bounded.lifetime = age + Int64(shared.seconds)

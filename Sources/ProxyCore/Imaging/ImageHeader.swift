@@ -15,6 +15,8 @@ package struct ImageHeader: Sendable, Equatable {
     /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
     /// hold all of them.
     var mustBeHeldWhole = false
+    /// Whether its one picture is composed by the daemon, as the frames of an animation are.
+    var isComposed = false
     /// Whether the decoder cuts a drawing where it should scale it.
     var hasFixedScale = false
     /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.

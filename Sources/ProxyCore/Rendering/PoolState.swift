@@ -190,6 +190,7 @@ struct PoolState {
         slots[slot].failedStarts += 1
         if let reason = unavailability {
             for job in waiting.removeAll() { fail(job, reason) }
+            if let job = background.waiting.take() { fail(job, reason) }
         }
         reportStart()
     }

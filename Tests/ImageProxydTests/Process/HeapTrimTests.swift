@@ -46,10 +46,13 @@ struct HeapTrimTests {
     func unmapping() throws {
         let before = try mappedPages()
 
-        linux_unmap_clean_pages()
-
-        let after = try mappedPages()
         // Other tests run meanwhile, and read the pages that they need.
+        var after = Int.max
+        for _ in 0..<20 where after >= before {
+            linux_unmap_clean_pages()
+            after = try mappedPages()
+        }
+
         #expect(after < before, "\(before) kB, \(after) kB")
     }
 }

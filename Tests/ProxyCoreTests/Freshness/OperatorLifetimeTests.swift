@@ -59,6 +59,10 @@ struct OperatorLifetimeTests {
             ("no-cache", 60, 3_600, "public, no-cache"),
             // Stale already.
             ("max-age=40", 60, 3_600, "public, max-age=40"),
+            (
+                "max-age=40, stale-while-revalidate=900", 60, 3_600,
+                "public, max-age=40, stale-while-revalidate=70"
+            ),
         ])
     func lifetimes(received: String, browsers: Int, shared: Int, sent: String) {
         let bounded = control(received).bounded(

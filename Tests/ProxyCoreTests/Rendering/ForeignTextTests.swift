@@ -84,7 +84,7 @@ struct ForeignTextTests {
 
     private static let packet =
         "<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>"
-        + "<dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>B&#xE9;b&#233;</rdf:li></rdf:Seq></dc:creator>"
+        + "<dc:creator><rdf:Seq><rdf:li/><rdf:li>Ann</rdf:li><rdf:li>B&#xE9;b&#233;</rdf:li></rdf:Seq></dc:creator>"
         + "<dc:rights><rdf:Alt><rdf:li>R</rdf:li><rdf:li>other</rdf:li></rdf:Alt></dc:rights></x:xmpmeta>"
         + "<?xpacket end='w'?>"
 

@@ -87,7 +87,7 @@ extension Ownership {
                 continue
             }
             let next = start + 5 + length
-            texts.append(text(block[start + 5..<next]))
+            if let text = cleaned(text(block[start + 5..<next])) { texts.append(text) }
             size += length
             start = next
         }
@@ -104,13 +104,13 @@ extension Ownership {
         var size = 0
         repeat {
             let item = place(of: "<rdf:li", in: content)
-            if let item { content = content[item.upperBound...] } else if !texts.isEmpty { break }
+            if let item { content = content[item.upperBound...] } else if size > 0 { break }
             guard let open = content.firstIndex(of: UInt8(ascii: ">")) else { break }
             content = content[(open + 1)...]
             let text = content.prefix { $0 != UInt8(ascii: "<") }.drop { $0 <= UInt8(ascii: " ") }
                 .prefix(longestEntity * limit)
-            size += text.count
-            texts.append(unescaped(Substring(decoding: text, as: UTF8.self)))
+            size += text.count + 1
+            if let text = cleaned(unescaped(Substring(decoding: text, as: UTF8.self))) { texts.append(text) }
         } while all && size <= longestEntity * limit
         return texts.isEmpty ? nil : texts.joined(separator: separator)
     }

@@ -44,7 +44,7 @@ package enum VipsLibrary {
     /// the names of a drawing's elements.
     private static let shortages = [
         "out of memory", "insufficient memory", "not enough memory", "memory allocation", "memory error",
-        "required memory", "unable to allocate", "cannot allocate memory",
+        "required memory", "unable to allocate", "cannot allocate", "failed to allocate", "no memory during",
     ]
 
     /// Clears the error buffer.

@@ -50,7 +50,11 @@ enum JPEGXL: FormatCoder {
         }
         guard exif != nil || xmp != nil else { return image }
         let own = try image.duplicate()
-        if let exif { own.set("exif-data", to: exif) }
+        if let exif {
+            own.set("exif-data", to: exif)
+            // libvips takes the orientation from the block; the decoder has turned the picture already.
+            own.remove("orientation")
+        }
         if let xmp { own.set("xmp-data", to: xmp) }
         return own
     }

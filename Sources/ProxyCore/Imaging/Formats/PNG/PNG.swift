@@ -30,7 +30,8 @@ enum PNG: FormatCoder {
         var header = try checkedHeader(of: source)
         if let animation = animation(in: source) {
             header.frames = animation.frames.count
-            if header.frames == 1 { header.mustBeHeldWhole = true }
+            header.isComposed = header.frames == 1
+            if header.isComposed { header.mustBeHeldWhole = true }
         }
         if let orientation = exif(of: source).flatMap({ ExifBlock($0)?.orientation }) {
             header.orientation = orientation
@@ -148,7 +149,7 @@ enum PNG: FormatCoder {
     static func encodingWork(_ settings: EncodeSettings, frames: Int) -> Double { 15 }
 
     static func decodingMemory(_ job: DecodingJob) -> Int {
-        guard job.header.frames == 1 else { return job.composedFrames }
+        guard job.header.frames == 1, !job.header.isComposed else { return job.composedFrames }
         return job.header.mustBeHeldWhole ? job.pixels * 5 : job.rows(DecodingJob.rowsInFlight)
     }
 
