@@ -199,15 +199,14 @@ static inline int linux_unmap_clean_pages_of(struct linux_object *object, size_t
         if (header->p_type != PT_LOAD || header->p_flags & PF_W) continue;
         const uintptr_t start = (object->address + header->p_vaddr) & -page;
         const uintptr_t end = object->address + header->p_vaddr + header->p_memsz;
-        // Fails for the kernel's own object, whose pages are no file's.
         madvise((void *)start, end - start, MADV_DONTNEED);
     }
     return 0;
 }
 
-// Removes the code and constants of this program and its libraries from the process' memory; what is used is read
-// from the page cache again, the rest, of which most is read at a start alone, no more. Segments that can be written,
-// and objects whose code was relocated, stay.
+// Removes the code and constants of this program and its libraries from the process' memory. What is used later is read
+// from the page cache again; what only the start needed stays out. Segments that can be written, and objects whose code
+// was relocated, are left alone. Breakpoints that a debugger has set before are lost.
 static inline void linux_unmap_clean_pages(void) {
     dl_iterate_phdr(linux_unmap_clean_pages_of, NULL);
 }

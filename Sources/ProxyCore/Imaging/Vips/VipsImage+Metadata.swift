@@ -214,7 +214,7 @@ extension VipsImage {
     }
 
     /// The maximum number of bytes of one field.
-    private static let blobLimit = 4 << 20
+    static let blobLimit = 4 << 20
     private static let pngComment = "png-comment-"
     private static let frameFields = ["n-pages", "page-height", "delay", "loop", "gif-delay", "gif-loop"]
     private static let descriptivePrefixes = [

@@ -43,10 +43,13 @@ enum JPEGXL: FormatCoder {
         let (exif, xmp) = unsafe source.withBytes { file -> ([UInt8]?, [UInt8]?) in
             guard unsafe file.starts(with: container) else { return (nil, nil) }
             let boxes = unsafe BoxReader(file).boxes()
+            func content(_ box: BoxReader?) -> [UInt8]? {
+                box.flatMap { $0.rest <= VipsImage.blobLimit ? $0.remaining : nil }
+            }
             var block = boxes.first("Exif")
-            // Before the block stands where it begins, from here on: 0 in all that is written.
+            // The block's offset stands before it: 0 in all files that programs write.
             let isPlain = block?.number(4) == 0
-            return (isPlain ? block?.remaining : nil, boxes.first("xml ")?.remaining)
+            return (isPlain ? content(block) : nil, content(boxes.first("xml ")))
         }
         guard exif != nil || xmp != nil else { return image }
         let own = try image.duplicate()
